@@ -1,0 +1,1 @@
+//! `bicastd`: an OpenFlow controller that measures the loss of uplinks and adapts redundancy to it.

@@ -1,0 +1,1 @@
+//! Labs in network namespaces, link emulator, traffic and experiments.
