@@ -1,5 +1,7 @@
 //! Which packets a policy applies to.
 
+use std::fmt;
+
 use ipnet::Ipv4Net;
 
 use crate::path::Direction;
@@ -71,12 +73,45 @@ impl Class {
 impl ClassMatch {
     /// Whether some packet satisfies both.
     pub fn overlaps(&self, other: &ClassMatch) -> bool {
-        either_any_or(self.protocol, other.protocol, |a, b| a == b)
-            && either_any_or(self.src, other.src, nets_overlap)
-            && either_any_or(self.dst, other.dst, nets_overlap)
-            && either_any_or(self.src_port, other.src_port, |a, b| a == b)
-            && either_any_or(self.dst_port, other.dst_port, |a, b| a == b)
-            && either_any_or(self.dscp, other.dscp, |a, b| a == b)
+        self.intersection(other).is_some()
+    }
+
+    /// The packets that satisfy both, if there are any.
+    pub fn intersection(&self, other: &ClassMatch) -> Option<ClassMatch> {
+        Some(ClassMatch {
+            protocol: both(self.protocol, other.protocol, equal)?,
+            src: both(self.src, other.src, narrower)?,
+            dst: both(self.dst, other.dst, narrower)?,
+            src_port: both(self.src_port, other.src_port, equal)?,
+            dst_port: both(self.dst_port, other.dst_port, equal)?,
+            dscp: both(self.dscp, other.dscp, equal)?,
+        })
+    }
+}
+
+/// In words for messages: `udp 10.1.0.0/24 → any port 5001`.
+impl fmt::Display for ClassMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.protocol {
+            None => f.write_str("ip")?,
+            Some(1) => f.write_str("icmp")?,
+            Some(6) => f.write_str("tcp")?,
+            Some(17) => f.write_str("udp")?,
+            Some(132) => f.write_str("sctp")?,
+            Some(number) => write!(f, "protocol {number}")?,
+        }
+        let end = |f: &mut fmt::Formatter<'_>, address: Option<Ipv4Net>, port: Option<u16>| {
+            match address {
+                Some(address) => write!(f, "{address}")?,
+                None => f.write_str("any")?,
+            }
+            port.map_or(Ok(()), |port| write!(f, " port {port}"))
+        };
+        f.write_str(" ")?;
+        end(f, self.src, self.src_port)?;
+        f.write_str(" → ")?;
+        end(f, self.dst, self.dst_port)?;
+        self.dscp.map_or(Ok(()), |dscp| write!(f, " dscp {dscp}"))
     }
 }
 
@@ -89,16 +124,27 @@ fn any_or_each<T: Copy>(list: &[T]) -> Vec<Option<T>> {
     }
 }
 
-fn either_any_or<T>(a: Option<T>, b: Option<T>, overlap: impl Fn(T, T) -> bool) -> bool {
+/// What satisfies both conditions, where `None` as a condition is any: `None` as a result when nothing does.
+fn both<T>(a: Option<T>, b: Option<T>, common: impl Fn(T, T) -> Option<T>) -> Option<Option<T>> {
     match (a, b) {
-        (Some(a), Some(b)) => overlap(a, b),
-        _ => true,
+        (Some(a), Some(b)) => common(a, b).map(Some),
+        (one, other) => Some(one.or(other)),
     }
 }
 
-/// Two prefixes overlap when one holds the other.
-fn nets_overlap(a: Ipv4Net, b: Ipv4Net) -> bool {
-    a.contains(&b) || b.contains(&a)
+fn equal<T: PartialEq + Copy>(a: T, b: T) -> Option<T> {
+    (a == b).then_some(a)
+}
+
+/// Two prefixes have addresses in common when one holds the other.
+fn narrower(a: Ipv4Net, b: Ipv4Net) -> Option<Ipv4Net> {
+    if a.contains(&b) {
+        Some(b)
+    } else if b.contains(&a) {
+        Some(a)
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -160,5 +206,9 @@ mod tests {
         assert!(narrow.overlaps(&wide) && wide.overlaps(&narrow));
         assert!(!narrow.overlaps(&beside));
         assert!(!narrow.overlaps(&ClassMatch { dscp: Some(0), ..any }));
+        assert_eq!(
+            narrow.intersection(&wide).unwrap().to_string(),
+            "tcp 10.1.0.128/25 → any dscp 46"
+        );
     }
 }

@@ -25,10 +25,12 @@ pub mod engine;
 pub mod error;
 pub mod estimate;
 pub mod mode;
+mod names;
 pub mod path;
 pub mod policy;
 pub mod probability;
 pub mod sample;
+mod spec;
 pub mod time;
 
 pub use class::{Class, ClassMatch};

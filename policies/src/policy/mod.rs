@@ -3,6 +3,7 @@
 //! Values of these types are built only from a file by [`load`]; whoever holds a [`PolicySet`] need not check again
 //! that names resolve, thresholds are in order, or two policies do not claim the same packets.
 
+mod check;
 mod measurement;
 mod site;
 mod traffic;
@@ -16,7 +17,8 @@ pub use crate::probability::Probability;
 
 use indexmap::IndexMap;
 
-use crate::error::{LoadError, Problem};
+use crate::error::LoadError;
+use crate::spec;
 
 /// Everything that a policy file says, checked. Maps keep the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,16 +39,6 @@ pub struct PolicySet {
 /// A [`LoadError`] with every problem found, each with its line and column, what was expected, and the nearest name
 /// where one is near. Faults of syntax or shape hide what comes after them, so of those only the first is reported.
 pub fn load(file_name: &str, text: &str) -> Result<PolicySet, LoadError> {
-    if text.trim().is_empty() {
-        let message = "the file is empty; `sites`, `peerings` and `policies` are expected".to_owned();
-        let problem = Problem {
-            line: 1,
-            column: 1,
-            message,
-            help: None,
-            span: 0..0,
-        };
-        return Err(LoadError::new(file_name, text, vec![problem]));
-    }
-    Ok(PolicySet::default())
+    let file = spec::read(text).map_err(|problem| LoadError::new(file_name, text, vec![problem]))?;
+    PolicySet::try_from(&file).map_err(|problems| LoadError::new(file_name, text, problems))
 }
