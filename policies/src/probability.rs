@@ -27,9 +27,10 @@ impl Probability {
         }
     }
 
-    /// The probability of `percent` percent, or `None` outside 0..=100.
-    pub const fn from_percent(percent: f64) -> Option<Probability> {
-        Probability::new(percent / 100.0)
+    /// The probability of `percent` percent, or `None` outside 0..=100. Rounded to twelve digits, so that 99.99 is
+    /// the same number as the fraction 0.9999.
+    pub fn from_percent(percent: f64) -> Option<Probability> {
+        Probability::new((percent * 1e10).round() / 1e12)
     }
 
     /// The probability nearest to `fraction`, for results of calculations; zero for NaN.
@@ -84,6 +85,13 @@ mod tests {
         assert!(Probability::from_percent(100.5).is_none());
         assert_eq!(Probability::saturating(f64::NAN), Probability::ZERO);
         assert_eq!(Probability::saturating(7.0), Probability::ONE);
+    }
+
+    #[test]
+    fn a_percentage_is_the_same_number_as_its_fraction() {
+        for (percent, fraction) in [(99.99, 0.9999), (0.5, 0.005), (2.0, 0.02), (99.9999, 0.999999)] {
+            assert_eq!(Probability::from_percent(percent), Probability::new(fraction));
+        }
     }
 
     #[test]
