@@ -1,0 +1,278 @@
+//! Actions: what is done to a packet.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use nom::Parser;
+use nom::combinator::map;
+use nom::error::context;
+
+use crate::macros::open_enum;
+use crate::wire::{
+    Parsed, Span, answering, be_u8, be_u16, be_u32, end, list, pad, patch_length, put_pad8, rest, span,
+};
+use crate::{DecodeErrorKind, EncodeError, ErrorCode, GroupId, OxmField, PortNo};
+
+/// `ofp_action_header` and what follows it, OpenFlow 1.3.5 §7.2.5.
+///
+/// ```text
+///  0       2       4
+/// +-------+-------+------------------+
+/// | type  | length| body             |   length is a multiple of 8 and counts everything
+/// +-------+-------+------------------+
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// `OFPAT_OUTPUT`: send out of a port.
+    Output {
+        /// The port.
+        port: PortNo,
+        /// Bytes of the packet to send when the port is the controller; see [`MAX_LEN_NO_BUFFER`].
+        max_len: u16,
+    },
+    /// `OFPAT_COPY_TTL_OUT`: copy the TTL outwards.
+    CopyTtlOut,
+    /// `OFPAT_COPY_TTL_IN`: copy the TTL inwards.
+    CopyTtlIn,
+    /// `OFPAT_SET_MPLS_TTL`: set the MPLS TTL.
+    SetMplsTtl(u8),
+    /// `OFPAT_DEC_MPLS_TTL`: decrement the MPLS TTL.
+    DecMplsTtl,
+    /// `OFPAT_PUSH_VLAN`: push a VLAN tag of this Ethernet type.
+    PushVlan(u16),
+    /// `OFPAT_POP_VLAN`: pop the outer VLAN tag.
+    PopVlan,
+    /// `OFPAT_PUSH_MPLS`: push an MPLS label of this Ethernet type.
+    PushMpls(u16),
+    /// `OFPAT_POP_MPLS`: pop the outer MPLS label; the payload is of this Ethernet type.
+    PopMpls(u16),
+    /// `OFPAT_SET_QUEUE`: choose the queue of the output port.
+    SetQueue(u32),
+    /// `OFPAT_GROUP`: hand over to a group.
+    Group(GroupId),
+    /// `OFPAT_SET_NW_TTL`: set the IP TTL.
+    SetNwTtl(u8),
+    /// `OFPAT_DEC_NW_TTL`: decrement the IP TTL.
+    DecNwTtl,
+    /// `OFPAT_SET_FIELD`: write a header field.
+    SetField(OxmField),
+    /// `OFPAT_PUSH_PBB`: push a PBB service tag of this Ethernet type.
+    PushPbb(u16),
+    /// `OFPAT_POP_PBB`: pop the outer PBB service tag.
+    PopPbb,
+    /// `OFPAT_EXPERIMENTER`: an experimenter's own action.
+    Experimenter {
+        /// The experimenter.
+        experimenter: u32,
+        /// What follows its id; filled up with zeros to a multiple of eight bytes.
+        data: Bytes,
+    },
+    /// A type that is not listed.
+    Unknown {
+        /// The type.
+        type_: u16,
+        /// What follows the four bytes of header; filled up with zeros so that the whole is a multiple of eight.
+        data: Bytes,
+    },
+}
+
+impl Action {
+    /// Output to a port: whole packets when it is the controller.
+    #[must_use]
+    pub const fn output(port: PortNo) -> Self {
+        let max_len = if port.0 == PortNo::CONTROLLER.0 {
+            MAX_LEN_NO_BUFFER
+        } else {
+            0
+        };
+        Self::Output { port, max_len }
+    }
+
+    /// The type of the action.
+    #[must_use]
+    pub const fn action_type(&self) -> ActionType {
+        match self {
+            Self::Output { .. } => ActionType::Output,
+            Self::CopyTtlOut => ActionType::CopyTtlOut,
+            Self::CopyTtlIn => ActionType::CopyTtlIn,
+            Self::SetMplsTtl(_) => ActionType::SetMplsTtl,
+            Self::DecMplsTtl => ActionType::DecMplsTtl,
+            Self::PushVlan(_) => ActionType::PushVlan,
+            Self::PopVlan => ActionType::PopVlan,
+            Self::PushMpls(_) => ActionType::PushMpls,
+            Self::PopMpls(_) => ActionType::PopMpls,
+            Self::SetQueue(_) => ActionType::SetQueue,
+            Self::Group(_) => ActionType::Group,
+            Self::SetNwTtl(_) => ActionType::SetNwTtl,
+            Self::DecNwTtl => ActionType::DecNwTtl,
+            Self::SetField(_) => ActionType::SetField,
+            Self::PushPbb(_) => ActionType::PushPbb,
+            Self::PopPbb => ActionType::PopPbb,
+            Self::Experimenter { .. } => ActionType::Experimenter,
+            Self::Unknown { type_, .. } => ActionType::from_wire(*type_),
+        }
+    }
+
+    /// Actions to the end of the span.
+    pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
+        answering(ErrorCode::BAD_ACTION_BAD_LEN, list(Self::parse))(i)
+    }
+
+    fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (after, (type_, length)) = context("ofp_action_header", (be_u16, be_u16)).parse(i)?;
+        let length = usize::from(length);
+        if length < 8 || !length.is_multiple_of(8) {
+            return Err(i.bad_length(length, "a multiple of 8, at least 8", "ofp_action_header.len"));
+        }
+        let (after, body) = context("ofp_action_header.len", |i| span(i, length - 4)).parse(after)?;
+        let (left, action) = Self::parse_body(type_, body)?;
+        end(left, "ofp_action_header.len")?;
+        Ok((after, action))
+    }
+
+    fn parse_body(type_: u16, body: Span<'_>) -> Parsed<'_, Self> {
+        match ActionType::from_wire(type_) {
+            ActionType::Output => context(
+                "ofp_action_output",
+                map((be_u32, be_u16, pad(6)), |(port, max_len, ())| Self::Output {
+                    port: PortNo(port),
+                    max_len,
+                }),
+            )
+            .parse(body),
+            ActionType::CopyTtlOut => bare(Self::CopyTtlOut, body),
+            ActionType::CopyTtlIn => bare(Self::CopyTtlIn, body),
+            ActionType::SetMplsTtl => ttl(Self::SetMplsTtl, body),
+            ActionType::DecMplsTtl => bare(Self::DecMplsTtl, body),
+            ActionType::PushVlan => ethertype(Self::PushVlan, body),
+            ActionType::PopVlan => bare(Self::PopVlan, body),
+            ActionType::PushMpls => ethertype(Self::PushMpls, body),
+            ActionType::PopMpls => ethertype(Self::PopMpls, body),
+            ActionType::SetQueue => context("ofp_action_set_queue", map(be_u32, Self::SetQueue)).parse(body),
+            ActionType::Group => {
+                context("ofp_action_group", map(be_u32, |id| Self::Group(GroupId(id)))).parse(body)
+            }
+            ActionType::SetNwTtl => ttl(Self::SetNwTtl, body),
+            ActionType::DecNwTtl => bare(Self::DecNwTtl, body),
+            ActionType::SetField => answering(ErrorCode::BAD_ACTION_BAD_SET_LEN, set_field)(body),
+            ActionType::PushPbb => ethertype(Self::PushPbb, body),
+            ActionType::PopPbb => bare(Self::PopPbb, body),
+            ActionType::Experimenter => context(
+                "ofp_action_experimenter_header",
+                map((be_u32, rest), |(experimenter, data)| Self::Experimenter {
+                    experimenter,
+                    data,
+                }),
+            )
+            .parse(body),
+            ActionType::Unknown(type_) => map(rest, |data| Self::Unknown { type_, data }).parse(body),
+        }
+    }
+
+    pub(crate) fn put_list(actions: &[Self], out: &mut BytesMut) -> Result<(), EncodeError> {
+        actions.iter().try_for_each(|action| action.put(out))
+    }
+
+    fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        let start = out.len();
+        out.put_u16(self.action_type().to_wire());
+        out.put_u16(0);
+        match self {
+            Self::Output { port, max_len } => {
+                out.put_u32(port.0);
+                out.put_u16(*max_len);
+            }
+            Self::CopyTtlOut
+            | Self::CopyTtlIn
+            | Self::DecMplsTtl
+            | Self::PopVlan
+            | Self::DecNwTtl
+            | Self::PopPbb => out.put_u32(0),
+            Self::SetMplsTtl(ttl) | Self::SetNwTtl(ttl) => out.put_u8(*ttl),
+            Self::PushVlan(ethertype)
+            | Self::PushMpls(ethertype)
+            | Self::PopMpls(ethertype)
+            | Self::PushPbb(ethertype) => out.put_u16(*ethertype),
+            Self::SetQueue(queue) => out.put_u32(*queue),
+            Self::Group(group) => out.put_u32(group.0),
+            Self::SetField(field) => field.put(out)?,
+            Self::Experimenter { experimenter, data } => {
+                out.put_u32(*experimenter);
+                out.put_slice(data);
+            }
+            Self::Unknown { data, .. } => out.put_slice(data),
+        }
+        put_pad8(out, start);
+        patch_length(out, start, 2, "ofp_action_header")
+    }
+}
+
+fn bare(action: Action, body: Span<'_>) -> Parsed<'_, Action> {
+    context("ofp_action_header.pad", pad(4))
+        .parse(body)
+        .map(|(i, ())| (i, action))
+}
+
+fn ttl(action: fn(u8) -> Action, body: Span<'_>) -> Parsed<'_, Action> {
+    context("ofp_action_nw_ttl", map((be_u8, pad(3)), |(ttl, ())| action(ttl))).parse(body)
+}
+
+fn ethertype(action: fn(u16) -> Action, body: Span<'_>) -> Parsed<'_, Action> {
+    context(
+        "ofp_action_push",
+        map((be_u16, pad(2)), |(ethertype, ())| action(ethertype)),
+    )
+    .parse(body)
+}
+
+/// One OXM field, then less than eight bytes of padding.
+fn set_field(body: Span<'_>) -> Parsed<'_, Action> {
+    let (padding, field) = context("ofp_action_set_field.field", OxmField::parse).parse(body)?;
+    if padding.len() >= 8 {
+        let kind = DecodeErrorKind::Trailing { extra: padding.len() };
+        return Err(padding.fault(kind, "ofp_action_set_field.field"));
+    }
+    let (left, ()) = pad(padding.len()).parse(padding)?;
+    Ok((left, Action::SetField(field)))
+}
+
+/// `OFPCML_NO_BUFFER`: send the whole packet to the controller.
+pub const MAX_LEN_NO_BUFFER: u16 = 0xffff;
+
+open_enum! {
+    /// `ofp_action_type`, OpenFlow 1.3.5 §7.2.5.
+    ActionType(u16) {
+        /// Send out of a port
+        Output = 0, "OFPAT_OUTPUT";
+        /// Copy the TTL outwards
+        CopyTtlOut = 11, "OFPAT_COPY_TTL_OUT";
+        /// Copy the TTL inwards
+        CopyTtlIn = 12, "OFPAT_COPY_TTL_IN";
+        /// Set the MPLS TTL
+        SetMplsTtl = 15, "OFPAT_SET_MPLS_TTL";
+        /// Decrement the MPLS TTL
+        DecMplsTtl = 16, "OFPAT_DEC_MPLS_TTL";
+        /// Push a VLAN tag
+        PushVlan = 17, "OFPAT_PUSH_VLAN";
+        /// Pop the outer VLAN tag
+        PopVlan = 18, "OFPAT_POP_VLAN";
+        /// Push an MPLS label
+        PushMpls = 19, "OFPAT_PUSH_MPLS";
+        /// Pop the outer MPLS label
+        PopMpls = 20, "OFPAT_POP_MPLS";
+        /// Choose the queue
+        SetQueue = 21, "OFPAT_SET_QUEUE";
+        /// Hand over to a group
+        Group = 22, "OFPAT_GROUP";
+        /// Set the IP TTL
+        SetNwTtl = 23, "OFPAT_SET_NW_TTL";
+        /// Decrement the IP TTL
+        DecNwTtl = 24, "OFPAT_DEC_NW_TTL";
+        /// Write a header field
+        SetField = 25, "OFPAT_SET_FIELD";
+        /// Push a PBB service tag
+        PushPbb = 26, "OFPAT_PUSH_PBB";
+        /// Pop the outer PBB service tag
+        PopPbb = 27, "OFPAT_POP_PBB";
+        /// An experimenter's own action
+        Experimenter = 0xffff, "OFPAT_EXPERIMENTER";
+    }
+}

@@ -1,0 +1,150 @@
+//! FLOW_MOD: add, change and remove flows.
+
+use bytes::{BufMut, BytesMut};
+use nom::Parser;
+use nom::error::context;
+
+use crate::macros::{flags, open_enum};
+use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64, pad};
+use crate::{BufferId, Cookie, EncodeError, GroupId, Instruction, Match, PortNo, TableId};
+
+/// `ofp_flow_mod`, OpenFlow 1.3.5 §7.3.4.2.
+///
+/// ```text
+///  0        8             16        17       18            20            22        24
+/// +--------+-------------+---------+--------+-------------+-------------+---------+
+/// | cookie | cookie_mask | table_id| command| idle_timeout| hard_timeout| priority|
+/// +--------+--+----------+---------+-+------+-----+-------+------+------+---------+
+/// | buffer_id | out_port | out_group | flags      | zeros | match | instructions |
+/// +-----------+----------+-----------+------------+-------+-------+--------------+
+///  24          28         32          36           38      40
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowMod {
+    /// The cookie of the flow; for the other commands the cookie to look for.
+    pub cookie: Cookie,
+    /// The bits of the cookie that must be equal, for the other commands; 0 looks at none.
+    pub cookie_mask: u64,
+    /// The table; `ALL` for deletion in every one.
+    pub table_id: TableId,
+    /// What to do.
+    pub command: FlowModCommand,
+    /// Seconds without a packet after which the flow goes; 0 for never.
+    pub idle_timeout: u16,
+    /// Seconds after which the flow goes; 0 for never.
+    pub hard_timeout: u16,
+    /// Priority: the highest of the matching flows is taken.
+    pub priority: u16,
+    /// A kept packet to send through the table.
+    pub buffer_id: BufferId,
+    /// For deletion: only flows that output to this port; `ANY` for all.
+    pub out_port: PortNo,
+    /// For deletion: only flows that use this group; `ANY` for all.
+    pub out_group: GroupId,
+    /// How the flow is kept.
+    pub flags: FlowModFlags,
+    /// Which packets.
+    pub match_: Match,
+    /// What is done with them.
+    pub instructions: Vec<Instruction>,
+}
+
+open_enum! {
+    /// `ofp_flow_mod_command`, OpenFlow 1.3.5 §7.3.4.2.
+    FlowModCommand(u8) {
+        /// Add a flow, in the place of one with the same match and priority
+        Add = 0, "OFPFC_ADD";
+        /// Change the instructions of all flows that the match covers
+        Modify = 1, "OFPFC_MODIFY";
+        /// Change the instructions of the flow with exactly this match and priority
+        ModifyStrict = 2, "OFPFC_MODIFY_STRICT";
+        /// Remove all flows that the match covers
+        Delete = 3, "OFPFC_DELETE";
+        /// Remove the flow with exactly this match and priority
+        DeleteStrict = 4, "OFPFC_DELETE_STRICT";
+    }
+}
+
+flags! {
+    /// `ofp_flow_mod_flags`, OpenFlow 1.3.5 §7.3.4.2.
+    FlowModFlags(u16) {
+        /// `OFPFF_SEND_FLOW_REM`: report when the flow goes.
+        SEND_FLOW_REM = 1 << 0;
+        /// `OFPFF_CHECK_OVERLAP`: refuse when a flow of the same priority overlaps.
+        CHECK_OVERLAP = 1 << 1;
+        /// `OFPFF_RESET_COUNTS`: start counting again.
+        RESET_COUNTS = 1 << 2;
+        /// `OFPFF_NO_PKT_COUNTS`: packets need not be counted.
+        NO_PKT_COUNTS = 1 << 3;
+        /// `OFPFF_NO_BYT_COUNTS`: bytes need not be counted.
+        NO_BYT_COUNTS = 1 << 4;
+    }
+}
+
+impl Default for FlowMod {
+    /// Adds a flow to table 0 that matches everything at priority 0 and drops it.
+    fn default() -> Self {
+        Self {
+            cookie: Cookie(0),
+            cookie_mask: 0,
+            table_id: TableId(0),
+            command: FlowModCommand::Add,
+            idle_timeout: 0,
+            hard_timeout: 0,
+            priority: 0,
+            buffer_id: BufferId::NO_BUFFER,
+            out_port: PortNo::ANY,
+            out_group: GroupId::ANY,
+            flags: FlowModFlags::empty(),
+            match_: Match::new(),
+            instructions: Vec::new(),
+        }
+    }
+}
+
+impl FlowMod {
+    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (i, (cookie, cookie_mask, table_id, command, idle_timeout, hard_timeout, priority)) = context(
+            "ofp_flow_mod",
+            (be_u64, be_u64, be_u8, be_u8, be_u16, be_u16, be_u16),
+        )
+        .parse(i)?;
+        let (i, (buffer_id, out_port, out_group, flags, ())) =
+            context("ofp_flow_mod", (be_u32, be_u32, be_u32, be_u16, pad(2))).parse(i)?;
+        let (i, match_) = context("ofp_flow_mod.match", Match::parse).parse(i)?;
+        let (i, instructions) = context("ofp_flow_mod.instructions", Instruction::parse_list).parse(i)?;
+        let flow_mod = Self {
+            cookie: Cookie(cookie),
+            cookie_mask,
+            table_id: TableId(table_id),
+            command: FlowModCommand::from_wire(command),
+            idle_timeout,
+            hard_timeout,
+            priority,
+            buffer_id: BufferId(buffer_id),
+            out_port: PortNo(out_port),
+            out_group: GroupId(out_group),
+            flags: FlowModFlags::from_bits_retain(flags),
+            match_,
+            instructions,
+        };
+        Ok((i, flow_mod))
+    }
+
+    pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_u64(self.cookie.0);
+        out.put_u64(self.cookie_mask);
+        out.put_u8(self.table_id.0);
+        out.put_u8(self.command.to_wire());
+        out.put_u16(self.idle_timeout);
+        out.put_u16(self.hard_timeout);
+        out.put_u16(self.priority);
+        out.put_u32(self.buffer_id.0);
+        out.put_u32(self.out_port.0);
+        out.put_u32(self.out_group.0);
+        out.put_u16(self.flags.bits());
+        out.put_u16(0);
+        self.match_.put(out)?;
+        Instruction::put_list(&self.instructions, out)
+    }
+}

@@ -1,0 +1,98 @@
+//! FLOW_REMOVED: a flow is gone.
+
+use bytes::{BufMut, BytesMut};
+use nom::Parser;
+use nom::error::context;
+
+use crate::macros::open_enum;
+use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64};
+use crate::{Cookie, EncodeError, Match, TableId};
+
+/// `ofp_flow_removed`, OpenFlow 1.3.5 §7.4.2.
+///
+/// ```text
+///  0        8         10      11        12            16            20
+/// +--------+---------+-------+---------+-------------+-------------+
+/// | cookie | priority| reason| table_id| duration_sec|duration_nsec|
+/// +--------+---+-----+-------+---+-----+------+------+-------------+
+/// |idle_timeout|hard_timeout|packet_count|byte_count| match |
+/// +------------+------------+------------+----------+-------+
+///  20           22           24           32         40
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowRemoved {
+    /// The flow's cookie.
+    pub cookie: Cookie,
+    /// The flow's priority.
+    pub priority: u16,
+    /// Why it is gone.
+    pub reason: FlowRemovedReason,
+    /// The table that it was in.
+    pub table_id: TableId,
+    /// How long it was there, whole seconds.
+    pub duration_sec: u32,
+    /// How long it was there, nanoseconds beyond the seconds.
+    pub duration_nsec: u32,
+    /// The idle timeout that it was added with, in seconds.
+    pub idle_timeout: u16,
+    /// The hard timeout that it was added with, in seconds.
+    pub hard_timeout: u16,
+    /// Packets that it matched.
+    pub packet_count: u64,
+    /// Bytes that it matched.
+    pub byte_count: u64,
+    /// Which packets it was for.
+    pub match_: Match,
+}
+
+open_enum! {
+    /// `ofp_flow_removed_reason`, OpenFlow 1.3.5 §7.4.2.
+    FlowRemovedReason(u8) {
+        /// No packet for the idle timeout
+        IdleTimeout = 0, "OFPRR_IDLE_TIMEOUT";
+        /// The hard timeout is over
+        HardTimeout = 1, "OFPRR_HARD_TIMEOUT";
+        /// Deleted by a FLOW_MOD
+        Delete = 2, "OFPRR_DELETE";
+        /// Its group was deleted
+        GroupDelete = 3, "OFPRR_GROUP_DELETE";
+    }
+}
+
+impl FlowRemoved {
+    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (i, (cookie, priority, reason, table_id, duration_sec, duration_nsec)) =
+            context("ofp_flow_removed", (be_u64, be_u16, be_u8, be_u8, be_u32, be_u32)).parse(i)?;
+        let (i, (idle_timeout, hard_timeout, packet_count, byte_count)) =
+            context("ofp_flow_removed", (be_u16, be_u16, be_u64, be_u64)).parse(i)?;
+        let (i, match_) = context("ofp_flow_removed.match", Match::parse).parse(i)?;
+        let removed = Self {
+            cookie: Cookie(cookie),
+            priority,
+            reason: FlowRemovedReason::from_wire(reason),
+            table_id: TableId(table_id),
+            duration_sec,
+            duration_nsec,
+            idle_timeout,
+            hard_timeout,
+            packet_count,
+            byte_count,
+            match_,
+        };
+        Ok((i, removed))
+    }
+
+    pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_u64(self.cookie.0);
+        out.put_u16(self.priority);
+        out.put_u8(self.reason.to_wire());
+        out.put_u8(self.table_id.0);
+        out.put_u32(self.duration_sec);
+        out.put_u32(self.duration_nsec);
+        out.put_u16(self.idle_timeout);
+        out.put_u16(self.hard_timeout);
+        out.put_u64(self.packet_count);
+        out.put_u64(self.byte_count);
+        self.match_.put(out)
+    }
+}

@@ -1,0 +1,80 @@
+//! GROUP_MOD: add, change and remove groups.
+
+use bytes::{BufMut, BytesMut};
+use nom::Parser;
+use nom::error::context;
+
+use crate::macros::open_enum;
+use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, pad};
+use crate::{Bucket, EncodeError, GroupId};
+
+/// `ofp_group_mod`, OpenFlow 1.3.5 §7.3.4.3.
+///
+/// ```text
+///  0        2      3       4          8
+/// +--------+------+-------+----------+---------+
+/// | command| type | zero  | group_id | buckets |
+/// +--------+------+-------+----------+---------+
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupMod {
+    /// What to do.
+    pub command: GroupModCommand,
+    /// How the group chooses among its buckets.
+    pub type_: GroupType,
+    /// The group.
+    pub group_id: GroupId,
+    /// Its buckets.
+    pub buckets: Vec<Bucket>,
+}
+
+open_enum! {
+    /// `ofp_group_mod_command`, OpenFlow 1.3.5 §7.3.4.3.
+    GroupModCommand(u16) {
+        /// Add a group that does not exist
+        Add = 0, "OFPGC_ADD";
+        /// Change a group that exists
+        Modify = 1, "OFPGC_MODIFY";
+        /// Remove a group and the flows that use it
+        Delete = 2, "OFPGC_DELETE";
+        /// Add or change; an extension of Open vSwitch
+        AddOrModify = 0x8000, "OFPGC_ADD_OR_MOD";
+    }
+}
+
+open_enum! {
+    /// `ofp_group_type`, OpenFlow 1.3.5 §7.3.4.3.
+    GroupType(u8) {
+        /// A copy to each bucket
+        All = 0, "OFPGT_ALL";
+        /// One bucket, chosen by the switch according to weights
+        Select = 1, "OFPGT_SELECT";
+        /// The only bucket
+        Indirect = 2, "OFPGT_INDIRECT";
+        /// The first live bucket
+        FastFailover = 3, "OFPGT_FF";
+    }
+}
+
+impl GroupMod {
+    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (i, (command, type_, (), group_id)) =
+            context("ofp_group_mod", (be_u16, be_u8, pad(1), be_u32)).parse(i)?;
+        let (i, buckets) = Bucket::parse_list(i)?;
+        let group_mod = Self {
+            command: GroupModCommand::from_wire(command),
+            type_: GroupType::from_wire(type_),
+            group_id: GroupId(group_id),
+            buckets,
+        };
+        Ok((i, group_mod))
+    }
+
+    pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_u16(self.command.to_wire());
+        out.put_u8(self.type_.to_wire());
+        out.put_u8(0);
+        out.put_u32(self.group_id.0);
+        Bucket::put_list(&self.buckets, out)
+    }
+}

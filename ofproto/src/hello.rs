@@ -1,0 +1,169 @@
+//! HELLO: which versions a peer speaks.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use nom::Parser;
+use nom::error::context;
+
+use crate::wire::{Parsed, Span, be_u16, be_u32, list, patch_length, put_pad8, rest, span};
+use crate::{EncodeError, VERSION};
+
+/// `ofp_hello`, OpenFlow 1.3.5 §7.5.1: the first message on a connection, readable at any version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The version byte of the message's header.
+    pub header_version: u8,
+    /// `ofp_hello_elem_versionbitmap`. Without one a peer speaks [`header_version`](Self::header_version) and may
+    /// speak every version below it.
+    pub bitmap: Option<VersionBitmap>,
+    /// Elements of other types, in their order; they are written after the bitmap.
+    pub other: Vec<HelloElement>,
+}
+
+/// Versions as a bitmap: bit *n* of the whole is wire version *n*, each word holds 32 of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VersionBitmap(pub Vec<u32>);
+
+/// An element of a HELLO that is not listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelloElement {
+    /// `ofp_hello_elem_type`.
+    pub type_: u16,
+    /// What follows the four bytes of header.
+    pub data: Bytes,
+}
+
+impl Hello {
+    /// The HELLO of a peer that speaks OpenFlow 1.3 and nothing else.
+    #[must_use]
+    pub fn v1_3() -> Self {
+        Self {
+            header_version: VERSION,
+            bitmap: Some(VersionBitmap::of(&[VERSION])),
+            other: Vec::new(),
+        }
+    }
+
+    /// The wire versions that the peer offers, lowest first: 0x01 is OpenFlow 1.0, 0x04 is 1.3.
+    ///
+    /// Without a bitmap it is the version of the header alone.
+    #[must_use]
+    pub fn versions(&self, header_version: u8) -> Vec<u8> {
+        match &self.bitmap {
+            Some(bitmap) => bitmap.versions().collect(),
+            None => vec![header_version],
+        }
+    }
+
+    /// Does the peer speak this version? With bitmaps on both sides the bitmap decides. A peer without one
+    /// negotiates by its header: it must be able to take any version up to that one (§6.3.1).
+    #[must_use]
+    pub fn accepts(&self, version: u8) -> bool {
+        match &self.bitmap {
+            Some(bitmap) => bitmap.versions().any(|offered| offered == version),
+            None => version <= self.header_version,
+        }
+    }
+
+    pub(crate) fn parse(i: Span<'_>, header_version: u8) -> Parsed<'_, Self> {
+        let (end, elements) = match list(element)(i) {
+            Ok(parsed) => parsed,
+            // Before version 4 the body had no meaning and could hold anything.
+            Err(_) if header_version < VERSION => {
+                let (end, _) = rest(i)?;
+                (end, Vec::new())
+            }
+            Err(fault) => return Err(fault),
+        };
+        let mut hello = Self {
+            header_version,
+            bitmap: None,
+            other: Vec::new(),
+        };
+        for element in elements {
+            match element {
+                Element::Bitmap(bitmap) if hello.bitmap.is_none() => hello.bitmap = Some(bitmap),
+                // A second bitmap adds nothing that the first one could not have said.
+                Element::Bitmap(_) => {}
+                Element::Other(element) => hello.other.push(element),
+            }
+        }
+        Ok((end, hello))
+    }
+
+    pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        if let Some(VersionBitmap(words)) = &self.bitmap {
+            let start = out.len();
+            out.put_u16(TYPE_VERSION_BITMAP);
+            out.put_u16(0);
+            for word in words {
+                out.put_u32(*word);
+            }
+            patch_length(out, start, 2, "ofp_hello_elem_versionbitmap")?;
+            put_pad8(out, start);
+        }
+        for element in &self.other {
+            let start = out.len();
+            out.put_u16(element.type_);
+            out.put_u16(0);
+            out.put_slice(&element.data);
+            patch_length(out, start, 2, "ofp_hello_elem_header")?;
+            put_pad8(out, start);
+        }
+        Ok(())
+    }
+}
+
+impl VersionBitmap {
+    /// The bitmap with these wire versions in it.
+    #[must_use]
+    pub fn of(versions: &[u8]) -> Self {
+        let mut words = Vec::new();
+        for version in versions {
+            let word = usize::from(version / 32);
+            if words.len() <= word {
+                words.resize(word + 1, 0);
+            }
+            words[word] |= 1 << (version % 32);
+        }
+        Self(words)
+    }
+
+    /// The wire versions in it, lowest first.
+    pub fn versions(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=u8::MAX).filter(|version| {
+            let word = self.0.get(usize::from(version / 32)).copied().unwrap_or(0);
+            word >> (version % 32) & 1 == 1
+        })
+    }
+}
+
+enum Element {
+    Bitmap(VersionBitmap),
+    Other(HelloElement),
+}
+
+fn element(i: Span<'_>) -> Parsed<'_, Element> {
+    let (after, (type_, length)) = context("ofp_hello_elem_header", (be_u16, be_u16)).parse(i)?;
+    let length = usize::from(length);
+    let Some(body) = length.checked_sub(4) else {
+        return Err(i.bad_length(length, "at least 4", "ofp_hello_elem_header.length"));
+    };
+    let (after, body) = context("ofp_hello_elem_header.length", |i| span(i, body)).parse(after)?;
+    // The padding of the last element may be missing: some peers count it neither here nor in the header.
+    let padding = (length.next_multiple_of(8) - length).min(after.len());
+    let (after, _) = span(after, padding)?;
+    if type_ != TYPE_VERSION_BITMAP {
+        return Ok((
+            after,
+            Element::Other(HelloElement {
+                type_,
+                data: body.share(),
+            }),
+        ));
+    }
+    let (_, words) = context("ofp_hello_elem_versionbitmap.bitmaps", list(be_u32)).parse(body)?;
+    Ok((after, Element::Bitmap(VersionBitmap(words))))
+}
+
+/// `OFPHET_VERSIONBITMAP`.
+const TYPE_VERSION_BITMAP: u16 = 1;

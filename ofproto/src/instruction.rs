@@ -1,0 +1,183 @@
+//! Instructions: what a flow does when it matches.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use nom::Parser;
+use nom::combinator::map;
+use nom::error::context;
+
+use crate::macros::open_enum;
+use crate::wire::{
+    Parsed, Span, answering, be_u8, be_u16, be_u32, be_u64, end, list, pad, patch_length, put_pad8, rest,
+    span,
+};
+use crate::{Action, EncodeError, ErrorCode, MeterId, TableId};
+
+/// `ofp_instruction` and what follows it, OpenFlow 1.3.5 §7.2.4.
+///
+/// ```text
+///  0       2       4
+/// +-------+-------+------------------+
+/// | type  | length| body             |   length is a multiple of 8 and counts everything
+/// +-------+-------+------------------+
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// `OFPIT_GOTO_TABLE`: go on in a later table.
+    GotoTable(TableId),
+    /// `OFPIT_WRITE_METADATA`: write the metadata register.
+    WriteMetadata {
+        /// The value; bits outside the mask are written as zero.
+        metadata: u64,
+        /// The bits to write.
+        mask: u64,
+    },
+    /// `OFPIT_WRITE_ACTIONS`: merge into the action set.
+    WriteActions(Vec<Action>),
+    /// `OFPIT_APPLY_ACTIONS`: do at once, in order.
+    ApplyActions(Vec<Action>),
+    /// `OFPIT_CLEAR_ACTIONS`: empty the action set.
+    ClearActions,
+    /// `OFPIT_METER`: pass through a meter.
+    Meter(MeterId),
+    /// `OFPIT_EXPERIMENTER`: an experimenter's own instruction.
+    Experimenter {
+        /// The experimenter.
+        experimenter: u32,
+        /// What follows its id; filled up with zeros to a multiple of eight bytes.
+        data: Bytes,
+    },
+    /// A type that is not listed.
+    Unknown {
+        /// The type.
+        type_: u16,
+        /// What follows the four bytes of header; filled up with zeros so that the whole is a multiple of eight.
+        data: Bytes,
+    },
+}
+
+impl Instruction {
+    /// The type of the instruction.
+    #[must_use]
+    pub const fn instruction_type(&self) -> InstructionType {
+        match self {
+            Self::GotoTable(_) => InstructionType::GotoTable,
+            Self::WriteMetadata { .. } => InstructionType::WriteMetadata,
+            Self::WriteActions(_) => InstructionType::WriteActions,
+            Self::ApplyActions(_) => InstructionType::ApplyActions,
+            Self::ClearActions => InstructionType::ClearActions,
+            Self::Meter(_) => InstructionType::Meter,
+            Self::Experimenter { .. } => InstructionType::Experimenter,
+            Self::Unknown { type_, .. } => InstructionType::from_wire(*type_),
+        }
+    }
+
+    /// Instructions to the end of the span.
+    pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
+        answering(ErrorCode::BAD_INSTRUCTION_BAD_LEN, list(Self::parse))(i)
+    }
+
+    fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (after, (type_, length)) = context("ofp_instruction", (be_u16, be_u16)).parse(i)?;
+        let length = usize::from(length);
+        if length < 8 || !length.is_multiple_of(8) {
+            return Err(i.bad_length(length, "a multiple of 8, at least 8", "ofp_instruction.len"));
+        }
+        let (after, body) = context("ofp_instruction.len", |i| span(i, length - 4)).parse(after)?;
+        let (left, instruction) = Self::parse_body(type_, body)?;
+        end(left, "ofp_instruction.len")?;
+        Ok((after, instruction))
+    }
+
+    fn parse_body(type_: u16, body: Span<'_>) -> Parsed<'_, Self> {
+        match InstructionType::from_wire(type_) {
+            InstructionType::GotoTable => context(
+                "ofp_instruction_goto_table",
+                map((be_u8, pad(3)), |(table, ())| Self::GotoTable(TableId(table))),
+            )
+            .parse(body),
+            InstructionType::WriteMetadata => context(
+                "ofp_instruction_write_metadata",
+                map((pad(4), be_u64, be_u64), |((), metadata, mask)| {
+                    Self::WriteMetadata { metadata, mask }
+                }),
+            )
+            .parse(body),
+            InstructionType::WriteActions => map(actions, Self::WriteActions).parse(body),
+            InstructionType::ApplyActions => map(actions, Self::ApplyActions).parse(body),
+            // Actions after it mean nothing; the structure has room for them all the same.
+            InstructionType::ClearActions => map(actions, |_| Self::ClearActions).parse(body),
+            InstructionType::Meter => context(
+                "ofp_instruction_meter",
+                map(be_u32, |id| Self::Meter(MeterId(id))),
+            )
+            .parse(body),
+            InstructionType::Experimenter => context(
+                "ofp_instruction_experimenter",
+                map((be_u32, rest), |(experimenter, data)| Self::Experimenter {
+                    experimenter,
+                    data,
+                }),
+            )
+            .parse(body),
+            InstructionType::Unknown(type_) => map(rest, |data| Self::Unknown { type_, data }).parse(body),
+        }
+    }
+
+    pub(crate) fn put_list(instructions: &[Self], out: &mut BytesMut) -> Result<(), EncodeError> {
+        instructions
+            .iter()
+            .try_for_each(|instruction| instruction.put(out))
+    }
+
+    fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        let start = out.len();
+        out.put_u16(self.instruction_type().to_wire());
+        out.put_u16(0);
+        match self {
+            Self::GotoTable(table) => out.put_u8(table.0),
+            Self::WriteMetadata { metadata, mask } => {
+                out.put_u32(0);
+                out.put_u64(metadata & mask);
+                out.put_u64(*mask);
+            }
+            Self::WriteActions(actions) | Self::ApplyActions(actions) => {
+                out.put_u32(0);
+                Action::put_list(actions, out)?;
+            }
+            Self::ClearActions => out.put_u32(0),
+            Self::Meter(meter) => out.put_u32(meter.0),
+            Self::Experimenter { experimenter, data } => {
+                out.put_u32(*experimenter);
+                out.put_slice(data);
+            }
+            Self::Unknown { data, .. } => out.put_slice(data),
+        }
+        put_pad8(out, start);
+        patch_length(out, start, 2, "ofp_instruction")
+    }
+}
+
+fn actions(body: Span<'_>) -> Parsed<'_, Vec<Action>> {
+    let (body, ()) = context("ofp_instruction_actions.pad", pad(4)).parse(body)?;
+    Action::parse_list(body)
+}
+
+open_enum! {
+    /// `ofp_instruction_type`, OpenFlow 1.3.5 §7.2.4.
+    InstructionType(u16) {
+        /// Go on in a later table
+        GotoTable = 1, "OFPIT_GOTO_TABLE";
+        /// Write the metadata register
+        WriteMetadata = 2, "OFPIT_WRITE_METADATA";
+        /// Merge into the action set
+        WriteActions = 3, "OFPIT_WRITE_ACTIONS";
+        /// Do at once, in order
+        ApplyActions = 4, "OFPIT_APPLY_ACTIONS";
+        /// Empty the action set
+        ClearActions = 5, "OFPIT_CLEAR_ACTIONS";
+        /// Pass through a meter
+        Meter = 6, "OFPIT_METER";
+        /// An experimenter's own instruction
+        Experimenter = 0xffff, "OFPIT_EXPERIMENTER";
+    }
+}

@@ -1,0 +1,374 @@
+//! Every message, and the header that they all begin with.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use nom::Parser;
+use nom::combinator::map;
+use nom::error::context;
+
+use crate::macros::open_enum;
+use crate::wire::{Fault, Parsed, Span, answering, be_u8, be_u16, be_u32, end, patch_length, rest};
+use crate::{
+    AsyncConfig, DecodeError, DecodeErrorKind, EncodeError, ErrorCode, ErrorMsg, Experimenter, FeaturesReply,
+    FlowMod, FlowRemoved, GroupMod, Hello, MeterMod, MultipartReply, MultipartRequest, PacketIn, PacketOut,
+    PortMod, PortStatus, QueueGetConfigReply, QueueGetConfigRequest, Role, SwitchConfig, TableMod, Xid,
+};
+
+/// `ofp_header`, OpenFlow 1.3.5 §7.1.
+///
+/// ```text
+///  0       1       2       4       8
+/// +-------+-------+-------+-------+
+/// |version| type  | length| xid   |
+/// +-------+-------+-------+-------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Protocol version; 0x04 is OpenFlow 1.3.
+    pub version: u8,
+    /// Type of message, see [`MessageType`].
+    pub type_: u8,
+    /// Length of the whole message, header included, in bytes.
+    pub length: u16,
+    /// Transaction id: a reply has its request's.
+    pub xid: Xid,
+}
+
+/// A message of OpenFlow 1.3.5, §7.1 `ofp_type`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// `OFPT_HELLO`: which versions a peer speaks.
+    Hello(Hello),
+    /// `OFPT_ERROR`: a refusal.
+    Error(ErrorMsg),
+    /// `OFPT_ECHO_REQUEST`: are you there? The bytes are to be sent back.
+    EchoRequest(Bytes),
+    /// `OFPT_ECHO_REPLY`: yes; the bytes of the request.
+    EchoReply(Bytes),
+    /// `OFPT_EXPERIMENTER`: a message that others define.
+    Experimenter(Experimenter),
+    /// `OFPT_FEATURES_REQUEST`: who are you?
+    FeaturesRequest,
+    /// `OFPT_FEATURES_REPLY`: who a switch is and what it can do.
+    FeaturesReply(FeaturesReply),
+    /// `OFPT_GET_CONFIG_REQUEST`: how are you configured?
+    GetConfigRequest,
+    /// `OFPT_GET_CONFIG_REPLY`: how the switch is configured.
+    GetConfigReply(SwitchConfig),
+    /// `OFPT_SET_CONFIG`: configure the switch.
+    SetConfig(SwitchConfig),
+    /// `OFPT_PACKET_IN`: a packet for the controller.
+    PacketIn(PacketIn),
+    /// `OFPT_FLOW_REMOVED`: a flow is gone.
+    FlowRemoved(FlowRemoved),
+    /// `OFPT_PORT_STATUS`: a port has changed.
+    PortStatus(PortStatus),
+    /// `OFPT_PACKET_OUT`: a packet from the controller.
+    PacketOut(PacketOut),
+    /// `OFPT_FLOW_MOD`: add, change or remove flows.
+    FlowMod(FlowMod),
+    /// `OFPT_GROUP_MOD`: add, change or remove groups.
+    GroupMod(GroupMod),
+    /// `OFPT_PORT_MOD`: configure a port.
+    PortMod(PortMod),
+    /// `OFPT_TABLE_MOD`: configure a table.
+    TableMod(TableMod),
+    /// `OFPT_MULTIPART_REQUEST`: ask for statistics or descriptions.
+    MultipartRequest(MultipartRequest),
+    /// `OFPT_MULTIPART_REPLY`: statistics or descriptions.
+    MultipartReply(MultipartReply),
+    /// `OFPT_BARRIER_REQUEST`: finish everything before this.
+    BarrierRequest,
+    /// `OFPT_BARRIER_REPLY`: everything before the request is finished.
+    BarrierReply,
+    /// `OFPT_QUEUE_GET_CONFIG_REQUEST`: ask for the queues of a port.
+    QueueGetConfigRequest(QueueGetConfigRequest),
+    /// `OFPT_QUEUE_GET_CONFIG_REPLY`: the queues of a port.
+    QueueGetConfigReply(QueueGetConfigReply),
+    /// `OFPT_ROLE_REQUEST`: ask for a role.
+    RoleRequest(Role),
+    /// `OFPT_ROLE_REPLY`: the role held.
+    RoleReply(Role),
+    /// `OFPT_GET_ASYNC_REQUEST`: which messages do you send unasked?
+    GetAsyncRequest,
+    /// `OFPT_GET_ASYNC_REPLY`: which messages the switch sends unasked.
+    GetAsyncReply(AsyncConfig),
+    /// `OFPT_SET_ASYNC`: choose which messages the switch sends unasked.
+    SetAsync(AsyncConfig),
+    /// `OFPT_METER_MOD`: add, change or remove meters.
+    MeterMod(MeterMod),
+}
+
+open_enum! {
+    /// `ofp_type`, OpenFlow 1.3.5 §7.1.
+    MessageType(u8) {
+        /// Which versions a peer speaks
+        Hello = 0, "OFPT_HELLO";
+        /// A refusal
+        Error = 1, "OFPT_ERROR";
+        /// Are you there?
+        EchoRequest = 2, "OFPT_ECHO_REQUEST";
+        /// Yes
+        EchoReply = 3, "OFPT_ECHO_REPLY";
+        /// A message that others define
+        Experimenter = 4, "OFPT_EXPERIMENTER";
+        /// Who are you?
+        FeaturesRequest = 5, "OFPT_FEATURES_REQUEST";
+        /// Who a switch is
+        FeaturesReply = 6, "OFPT_FEATURES_REPLY";
+        /// How are you configured?
+        GetConfigRequest = 7, "OFPT_GET_CONFIG_REQUEST";
+        /// How the switch is configured
+        GetConfigReply = 8, "OFPT_GET_CONFIG_REPLY";
+        /// Configure the switch
+        SetConfig = 9, "OFPT_SET_CONFIG";
+        /// A packet for the controller
+        PacketIn = 10, "OFPT_PACKET_IN";
+        /// A flow is gone
+        FlowRemoved = 11, "OFPT_FLOW_REMOVED";
+        /// A port has changed
+        PortStatus = 12, "OFPT_PORT_STATUS";
+        /// A packet from the controller
+        PacketOut = 13, "OFPT_PACKET_OUT";
+        /// Add, change or remove flows
+        FlowMod = 14, "OFPT_FLOW_MOD";
+        /// Add, change or remove groups
+        GroupMod = 15, "OFPT_GROUP_MOD";
+        /// Configure a port
+        PortMod = 16, "OFPT_PORT_MOD";
+        /// Configure a table
+        TableMod = 17, "OFPT_TABLE_MOD";
+        /// Ask for statistics or descriptions
+        MultipartRequest = 18, "OFPT_MULTIPART_REQUEST";
+        /// Statistics or descriptions
+        MultipartReply = 19, "OFPT_MULTIPART_REPLY";
+        /// Finish everything before this
+        BarrierRequest = 20, "OFPT_BARRIER_REQUEST";
+        /// Everything before the request is finished
+        BarrierReply = 21, "OFPT_BARRIER_REPLY";
+        /// Ask for the queues of a port
+        QueueGetConfigRequest = 22, "OFPT_QUEUE_GET_CONFIG_REQUEST";
+        /// The queues of a port
+        QueueGetConfigReply = 23, "OFPT_QUEUE_GET_CONFIG_REPLY";
+        /// Ask for a role
+        RoleRequest = 24, "OFPT_ROLE_REQUEST";
+        /// The role held
+        RoleReply = 25, "OFPT_ROLE_REPLY";
+        /// Which messages do you send unasked?
+        GetAsyncRequest = 26, "OFPT_GET_ASYNC_REQUEST";
+        /// Which messages the switch sends unasked
+        GetAsyncReply = 27, "OFPT_GET_ASYNC_REPLY";
+        /// Choose which messages the switch sends unasked
+        SetAsync = 28, "OFPT_SET_ASYNC";
+        /// Add, change or remove meters
+        MeterMod = 29, "OFPT_METER_MOD";
+    }
+}
+
+impl MessageType {
+    /// Can a message of this type be read at any version? Its form never changed.
+    const fn is_version_free(self) -> bool {
+        matches!(
+            self,
+            Self::Hello | Self::Error | Self::EchoRequest | Self::EchoReply
+        )
+    }
+}
+
+impl Message {
+    /// Reads one whole frame. Payloads of the message are slices of it.
+    ///
+    /// HELLO, ERROR and ECHO are read at any version, everything else at version 0x04.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not a message; the error says where and what to answer.
+    pub fn decode(frame: Bytes) -> Result<(Header, Self), DecodeError> {
+        let (_, parsed) = Self::parse(Span::new(&frame))?;
+        Ok(parsed)
+    }
+
+    /// Appends the message in its canonical form, at version 0x04; a HELLO at the version that it names.
+    ///
+    /// # Errors
+    ///
+    /// When the message has no form on the wire, as when it is longer than 65,535 bytes. `out` is then as before.
+    pub fn encode(&self, xid: Xid, out: &mut BytesMut) -> Result<(), EncodeError> {
+        let version = match self {
+            Self::Hello(hello) => hello.header_version,
+            _ => VERSION,
+        };
+        self.encode_at(version, xid, out)
+    }
+
+    /// As [`encode`](Self::encode), with another version byte: to answer a peer that speaks no OpenFlow 1.3.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_at(&self, version: u8, xid: Xid, out: &mut BytesMut) -> Result<(), EncodeError> {
+        let start = out.len();
+        out.put_u8(version);
+        out.put_u8(self.message_type().to_wire());
+        out.put_u16(0);
+        out.put_u32(xid.0);
+        let written = self
+            .put_body(out)
+            .and_then(|()| patch_length(out, start, 2, self.name()));
+        if written.is_err() {
+            out.truncate(start);
+        }
+        written
+    }
+
+    /// The C name of the message's type, e.g. `OFPT_FLOW_MOD`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.message_type().name()
+    }
+
+    /// The message's type.
+    #[must_use]
+    pub const fn message_type(&self) -> MessageType {
+        match self {
+            Self::Hello(_) => MessageType::Hello,
+            Self::Error(_) => MessageType::Error,
+            Self::EchoRequest(_) => MessageType::EchoRequest,
+            Self::EchoReply(_) => MessageType::EchoReply,
+            Self::Experimenter(_) => MessageType::Experimenter,
+            Self::FeaturesRequest => MessageType::FeaturesRequest,
+            Self::FeaturesReply(_) => MessageType::FeaturesReply,
+            Self::GetConfigRequest => MessageType::GetConfigRequest,
+            Self::GetConfigReply(_) => MessageType::GetConfigReply,
+            Self::SetConfig(_) => MessageType::SetConfig,
+            Self::PacketIn(_) => MessageType::PacketIn,
+            Self::FlowRemoved(_) => MessageType::FlowRemoved,
+            Self::PortStatus(_) => MessageType::PortStatus,
+            Self::PacketOut(_) => MessageType::PacketOut,
+            Self::FlowMod(_) => MessageType::FlowMod,
+            Self::GroupMod(_) => MessageType::GroupMod,
+            Self::PortMod(_) => MessageType::PortMod,
+            Self::TableMod(_) => MessageType::TableMod,
+            Self::MultipartRequest(_) => MessageType::MultipartRequest,
+            Self::MultipartReply(_) => MessageType::MultipartReply,
+            Self::BarrierRequest => MessageType::BarrierRequest,
+            Self::BarrierReply => MessageType::BarrierReply,
+            Self::QueueGetConfigRequest(_) => MessageType::QueueGetConfigRequest,
+            Self::QueueGetConfigReply(_) => MessageType::QueueGetConfigReply,
+            Self::RoleRequest(_) => MessageType::RoleRequest,
+            Self::RoleReply(_) => MessageType::RoleReply,
+            Self::GetAsyncRequest => MessageType::GetAsyncRequest,
+            Self::GetAsyncReply(_) => MessageType::GetAsyncReply,
+            Self::SetAsync(_) => MessageType::SetAsync,
+            Self::MeterMod(_) => MessageType::MeterMod,
+        }
+    }
+
+    fn parse(i: Span<'_>) -> Parsed<'_, (Header, Self)> {
+        let (body, (version, type_, length, xid)) =
+            context("ofp_header", (be_u8, be_u8, be_u16, be_u32)).parse(i)?;
+        let header = Header {
+            version,
+            type_,
+            length,
+            xid: Xid(xid),
+        };
+        if usize::from(length) != i.len() {
+            return Err(i.bad_length(length.into(), "the length of the frame", "ofp_header.length"));
+        }
+        let type_ = MessageType::from_wire(type_);
+        if version != VERSION && !type_.is_version_free() {
+            let fault = i.fault(DecodeErrorKind::Version { found: version }, "ofp_header.version");
+            return refused(i, fault, ErrorCode::BAD_REQUEST_BAD_VERSION);
+        }
+        if let MessageType::Unknown(found) = type_ {
+            let fault = i.fault(DecodeErrorKind::MessageType { found }, "ofp_header.type");
+            return refused(i, fault, ErrorCode::BAD_REQUEST_BAD_TYPE);
+        }
+        let (left, message) = Self::parse_body(header, type_, body)?;
+        end(left, type_.name())?;
+        Ok((left, (header, message)))
+    }
+
+    fn parse_body(header: Header, type_: MessageType, i: Span<'_>) -> Parsed<'_, Self> {
+        match type_ {
+            MessageType::Hello => Hello::parse(i, header.version).map(|(i, hello)| (i, Self::Hello(hello))),
+            MessageType::Error => map(ErrorMsg::parse, Self::Error).parse(i),
+            MessageType::EchoRequest => map(rest, Self::EchoRequest).parse(i),
+            MessageType::EchoReply => map(rest, Self::EchoReply).parse(i),
+            MessageType::Experimenter => map(Experimenter::parse, Self::Experimenter).parse(i),
+            MessageType::FeaturesRequest => Ok((i, Self::FeaturesRequest)),
+            MessageType::FeaturesReply => map(FeaturesReply::parse, Self::FeaturesReply).parse(i),
+            MessageType::GetConfigRequest => Ok((i, Self::GetConfigRequest)),
+            MessageType::GetConfigReply => map(SwitchConfig::parse, Self::GetConfigReply).parse(i),
+            MessageType::SetConfig => map(SwitchConfig::parse, Self::SetConfig).parse(i),
+            MessageType::PacketIn => map(PacketIn::parse, Self::PacketIn).parse(i),
+            MessageType::FlowRemoved => map(FlowRemoved::parse, Self::FlowRemoved).parse(i),
+            MessageType::PortStatus => map(PortStatus::parse, Self::PortStatus).parse(i),
+            MessageType::PacketOut => map(PacketOut::parse, Self::PacketOut).parse(i),
+            MessageType::FlowMod => map(FlowMod::parse, Self::FlowMod).parse(i),
+            MessageType::GroupMod => map(GroupMod::parse, Self::GroupMod).parse(i),
+            MessageType::PortMod => map(PortMod::parse, Self::PortMod).parse(i),
+            MessageType::TableMod => map(TableMod::parse, Self::TableMod).parse(i),
+            MessageType::MultipartRequest => map(MultipartRequest::parse, Self::MultipartRequest).parse(i),
+            MessageType::MultipartReply => map(MultipartReply::parse, Self::MultipartReply).parse(i),
+            MessageType::BarrierRequest => Ok((i, Self::BarrierRequest)),
+            MessageType::BarrierReply => Ok((i, Self::BarrierReply)),
+            MessageType::QueueGetConfigRequest => {
+                map(QueueGetConfigRequest::parse, Self::QueueGetConfigRequest).parse(i)
+            }
+            MessageType::QueueGetConfigReply => {
+                map(QueueGetConfigReply::parse, Self::QueueGetConfigReply).parse(i)
+            }
+            MessageType::RoleRequest => map(Role::parse, Self::RoleRequest).parse(i),
+            MessageType::RoleReply => map(Role::parse, Self::RoleReply).parse(i),
+            MessageType::GetAsyncRequest => Ok((i, Self::GetAsyncRequest)),
+            MessageType::GetAsyncReply => map(AsyncConfig::parse, Self::GetAsyncReply).parse(i),
+            MessageType::SetAsync => map(AsyncConfig::parse, Self::SetAsync).parse(i),
+            MessageType::MeterMod => map(MeterMod::parse, Self::MeterMod).parse(i),
+            MessageType::Unknown(found) => {
+                Err(i.fault(DecodeErrorKind::MessageType { found }, "ofp_header.type"))
+            }
+        }
+    }
+
+    fn put_body(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        match self {
+            Self::Hello(hello) => return hello.put(out),
+            Self::Error(error) => error.put(out),
+            Self::EchoRequest(data) | Self::EchoReply(data) => out.put_slice(data),
+            Self::Experimenter(experimenter) => experimenter.put(out),
+            Self::FeaturesReply(features) => features.put(out),
+            Self::GetConfigReply(config) | Self::SetConfig(config) => config.put(out),
+            Self::PacketIn(packet_in) => return packet_in.put(out),
+            Self::FlowRemoved(removed) => return removed.put(out),
+            Self::PortStatus(status) => return status.put(out),
+            Self::PacketOut(packet_out) => return packet_out.put(out),
+            Self::FlowMod(flow_mod) => return flow_mod.put(out),
+            Self::GroupMod(group_mod) => return group_mod.put(out),
+            Self::PortMod(port_mod) => port_mod.put(out),
+            Self::TableMod(table_mod) => table_mod.put(out),
+            Self::MultipartRequest(request) => return request.put(out),
+            Self::MultipartReply(reply) => return reply.put(out),
+            Self::QueueGetConfigRequest(request) => request.put(out),
+            Self::QueueGetConfigReply(reply) => return reply.put(out),
+            Self::RoleRequest(role) | Self::RoleReply(role) => role.put(out),
+            Self::GetAsyncReply(config) | Self::SetAsync(config) => config.put(out),
+            Self::MeterMod(meter_mod) => return meter_mod.put(out),
+            Self::FeaturesRequest
+            | Self::GetConfigRequest
+            | Self::BarrierRequest
+            | Self::BarrierReply
+            | Self::GetAsyncRequest => {}
+        }
+        Ok(())
+    }
+}
+
+fn refused(i: Span<'_>, fault: nom::Err<Fault>, answer: ErrorCode) -> Parsed<'_, (Header, Message)> {
+    answering(answer, |_| Err(fault.clone()))(i)
+}
+
+/// The version byte of OpenFlow 1.3.
+pub const VERSION: u8 = 0x04;
+/// The length of an [`Header`] on the wire, in bytes.
+pub const HEADER_LEN: usize = 8;

@@ -1,0 +1,62 @@
+//! OFPMP_DESC: description of the switch.
+
+use bytes::BytesMut;
+use nom::Parser;
+use nom::error::context;
+
+use crate::EncodeError;
+use crate::wire::{Parsed, Span, put_text, text};
+
+/// `ofp_desc`, OpenFlow 1.3.5 §7.3.5.1. Texts for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchDesc {
+    /// Manufacturer, at most 256 bytes.
+    pub mfr_desc: String,
+    /// Hardware, at most 256 bytes.
+    pub hw_desc: String,
+    /// Software, at most 256 bytes.
+    pub sw_desc: String,
+    /// Serial number, at most 32 bytes.
+    pub serial_num: String,
+    /// The datapath, at most 256 bytes.
+    pub dp_desc: String,
+}
+
+impl SwitchDesc {
+    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (i, (mfr_desc, hw_desc, sw_desc, serial_num, dp_desc)) = context(
+            "ofp_desc",
+            (
+                text(DESC_LEN),
+                text(DESC_LEN),
+                text(DESC_LEN),
+                text(SERIAL_LEN),
+                text(DESC_LEN),
+            ),
+        )
+        .parse(i)?;
+        Ok((
+            i,
+            Self {
+                mfr_desc,
+                hw_desc,
+                sw_desc,
+                serial_num,
+                dp_desc,
+            },
+        ))
+    }
+
+    pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        put_text(out, &self.mfr_desc, DESC_LEN, "ofp_desc.mfr_desc")?;
+        put_text(out, &self.hw_desc, DESC_LEN, "ofp_desc.hw_desc")?;
+        put_text(out, &self.sw_desc, DESC_LEN, "ofp_desc.sw_desc")?;
+        put_text(out, &self.serial_num, SERIAL_LEN, "ofp_desc.serial_num")?;
+        put_text(out, &self.dp_desc, DESC_LEN, "ofp_desc.dp_desc")
+    }
+}
+
+/// `DESC_STR_LEN`.
+const DESC_LEN: usize = 256;
+/// `SERIAL_NUM_LEN`.
+const SERIAL_LEN: usize = 32;

@@ -1,0 +1,335 @@
+//! Values with an optional mask, and how each type of value looks on the wire.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use bytes::{BufMut, BytesMut};
+use nom::Parser;
+use nom::combinator::map;
+
+use crate::wire::{Parsed, Span, be_u8, be_u16, be_u24, be_u32, be_u64, mac, octets};
+use crate::{EncodeError, MacAddr, PortNo};
+
+/// A value of which only the bits set in the mask matter; all of them without a mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Masked<T> {
+    /// The value. Bits outside the mask mean nothing and are written as zero.
+    pub value: T,
+    /// The mask: 1 is "must be equal". `None` is an exact value.
+    pub mask: Option<T>,
+}
+
+impl<T> Masked<T> {
+    /// The bits of `value` that are set in `mask`.
+    pub const fn new(value: T, mask: T) -> Self {
+        Self {
+            value,
+            mask: Some(mask),
+        }
+    }
+
+    /// All bits of `value`.
+    pub const fn exact(value: T) -> Self {
+        Self { value, mask: None }
+    }
+}
+
+impl<T> From<T> for Masked<T> {
+    fn from(value: T) -> Self {
+        Self::exact(value)
+    }
+}
+
+impl Masked<Ipv4Addr> {
+    /// The network that `address` is in when its first `length` bits (at most 32) are the prefix.
+    #[must_use]
+    pub fn prefix(address: Ipv4Addr, length: u8) -> Self {
+        let mask = u32::MAX.checked_shl(32 - u32::from(length.min(32))).unwrap_or(0);
+        Self::new(Ipv4Addr::from(u32::from(address) & mask), Ipv4Addr::from(mask))
+    }
+}
+
+impl Masked<Ipv6Addr> {
+    /// The network that `address` is in when its first `length` bits (at most 128) are the prefix.
+    #[must_use]
+    pub fn prefix(address: Ipv6Addr, length: u8) -> Self {
+        let mask = u128::MAX
+            .checked_shl(128 - u32::from(length.min(128)))
+            .unwrap_or(0);
+        Self::new(Ipv6Addr::from(u128::from(address) & mask), Ipv6Addr::from(mask))
+    }
+}
+
+/// A type of value: how wide, how to read, write and mask it.
+pub(super) trait Value: Copy + PartialEq {
+    /// Reads `width` bytes.
+    fn read(i: Span<'_>, width: u8) -> Parsed<'_, Self>;
+    /// Writes `width` bytes; fails when the value is wider.
+    fn write(self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError>;
+    /// The bits that are set in `mask` too.
+    fn and(self, mask: Self) -> Self;
+    /// All bits of a value `width` bytes wide.
+    fn ones(width: u8) -> Self;
+    /// No bits.
+    fn zero() -> Self;
+}
+
+/// What a field carries: a plain value, or one with a mask.
+pub(super) trait Content: Sized {
+    /// May the field carry a mask?
+    const MASKABLE: bool;
+    fn read(i: Span<'_>, width: u8, has_mask: bool) -> Parsed<'_, Self>;
+    fn write(&self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError>;
+    fn has_mask(&self) -> bool;
+    /// With the mask applied and a full mask dropped; `None` when nothing is matched at all.
+    fn canonical(&self, width: u8) -> Option<Self>;
+}
+
+impl<T: Value> Content for T {
+    const MASKABLE: bool = false;
+
+    fn read(i: Span<'_>, width: u8, _: bool) -> Parsed<'_, Self> {
+        T::read(i, width)
+    }
+
+    fn write(&self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+        Value::write(*self, width, out)
+    }
+
+    fn has_mask(&self) -> bool {
+        false
+    }
+
+    fn canonical(&self, _: u8) -> Option<Self> {
+        Some(*self)
+    }
+}
+
+impl<T: Value> Content for Masked<T> {
+    const MASKABLE: bool = true;
+
+    fn read(i: Span<'_>, width: u8, has_mask: bool) -> Parsed<'_, Self> {
+        let (i, value) = T::read(i, width)?;
+        if !has_mask {
+            return Ok((i, Self::exact(value)));
+        }
+        let (i, mask) = T::read(i, width)?;
+        Ok((i, Self::new(value, mask)))
+    }
+
+    fn write(&self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+        match self.mask {
+            None => self.value.write(width, out),
+            Some(mask) => {
+                self.value.and(mask).write(width, out)?;
+                mask.write(width, out)
+            }
+        }
+    }
+
+    fn has_mask(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    fn canonical(&self, width: u8) -> Option<Self> {
+        match self.mask {
+            None => Some(*self),
+            Some(mask) if mask == T::zero() => None,
+            Some(mask) if mask == T::ones(width) => Some(Self::exact(self.value)),
+            Some(mask) => Some(Self::new(self.value.and(mask), mask)),
+        }
+    }
+}
+
+macro_rules! integer_value {
+    ($int:ty, $read:expr, $write:ident) => {
+        impl Value for $int {
+            fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
+                $read(i)
+            }
+
+            fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+                out.$write(self);
+                Ok(())
+            }
+
+            fn and(self, mask: Self) -> Self {
+                self & mask
+            }
+
+            fn ones(_: u8) -> Self {
+                <$int>::MAX
+            }
+
+            fn zero() -> Self {
+                0
+            }
+        }
+    };
+}
+
+integer_value!(u8, be_u8, put_u8);
+integer_value!(u16, be_u16, put_u16);
+integer_value!(u64, be_u64, put_u64);
+
+/// The widest number in three bytes.
+const MAX_24_BITS: u32 = 0x00ff_ffff;
+
+impl Value for u32 {
+    fn read(i: Span<'_>, width: u8) -> Parsed<'_, Self> {
+        if width == 3 { be_u24(i) } else { be_u32(i) }
+    }
+
+    fn write(self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+        if width != 3 {
+            out.put_u32(self);
+        } else if self <= MAX_24_BITS {
+            out.put_slice(&self.to_be_bytes()[1..]);
+        } else {
+            return Err(EncodeError::OutOfRange {
+                context: "ofp_oxm.pbb_isid",
+                value: u64::from(self),
+                limit: u64::from(MAX_24_BITS),
+            });
+        }
+        Ok(())
+    }
+
+    fn and(self, mask: Self) -> Self {
+        self & mask
+    }
+
+    fn ones(width: u8) -> Self {
+        if width == 3 { MAX_24_BITS } else { u32::MAX }
+    }
+
+    fn zero() -> Self {
+        0
+    }
+}
+
+impl Value for PortNo {
+    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
+        map(be_u32, PortNo).parse(i)
+    }
+
+    fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_u32(self.0);
+        Ok(())
+    }
+
+    fn and(self, mask: Self) -> Self {
+        Self(self.0 & mask.0)
+    }
+
+    fn ones(_: u8) -> Self {
+        Self(u32::MAX)
+    }
+
+    fn zero() -> Self {
+        Self(0)
+    }
+}
+
+impl Value for MacAddr {
+    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
+        mac(i)
+    }
+
+    fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_slice(self.as_bytes());
+        Ok(())
+    }
+
+    fn and(self, mask: Self) -> Self {
+        let mut bytes = self.into_array();
+        for (byte, mask) in bytes.iter_mut().zip(mask.into_array()) {
+            *byte &= mask;
+        }
+        Self::from(bytes)
+    }
+
+    fn ones(_: u8) -> Self {
+        Self::broadcast()
+    }
+
+    fn zero() -> Self {
+        Self::nil()
+    }
+}
+
+impl Value for Ipv4Addr {
+    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
+        map(octets::<4>, Self::from).parse(i)
+    }
+
+    fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_slice(&self.octets());
+        Ok(())
+    }
+
+    fn and(self, mask: Self) -> Self {
+        self & mask
+    }
+
+    fn ones(_: u8) -> Self {
+        Self::BROADCAST
+    }
+
+    fn zero() -> Self {
+        Self::UNSPECIFIED
+    }
+}
+
+impl Value for Ipv6Addr {
+    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
+        map(octets::<16>, Self::from).parse(i)
+    }
+
+    fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_slice(&self.octets());
+        Ok(())
+    }
+
+    fn and(self, mask: Self) -> Self {
+        self & mask
+    }
+
+    fn ones(_: u8) -> Self {
+        Self::from(u128::MAX)
+    }
+
+    fn zero() -> Self {
+        Self::UNSPECIFIED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_of_any_length_has_a_mask() {
+        let address = Ipv4Addr::new(10, 1, 2, 3);
+        assert_eq!(
+            Masked::<Ipv4Addr>::prefix(address, 24).value,
+            Ipv4Addr::new(10, 1, 2, 0)
+        );
+        assert_eq!(
+            Masked::<Ipv4Addr>::prefix(address, 0).mask,
+            Some(Ipv4Addr::UNSPECIFIED)
+        );
+        assert_eq!(
+            Masked::<Ipv4Addr>::prefix(address, 200).mask,
+            Some(Ipv4Addr::BROADCAST)
+        );
+        let address: Ipv6Addr = "2001:db8::1".parse().unwrap();
+        assert_eq!(
+            Masked::<Ipv6Addr>::prefix(address, 32).value.to_string(),
+            "2001:db8::"
+        );
+        assert_eq!(
+            Masked::<Ipv6Addr>::prefix(address, 0).mask,
+            Some(Ipv6Addr::UNSPECIFIED)
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! A match: fields in the order of the wire.
+
+use bytes::{BufMut, BytesMut};
+use nom::Parser;
+use nom::error::context;
+
+use super::OxmField;
+use crate::wire::{Parsed, Span, answering, be_u16, list, patch_length, put_pad8, span};
+use crate::{DecodeErrorKind, EncodeError, ErrorCode};
+
+/// `ofp_match` of OXM fields, OpenFlow 1.3.5 §7.2.3.1. Without fields it matches every packet.
+///
+/// ```text
+///  0       2       4
+/// +-------+-------+----------------+- - - - -+
+/// | 1     | length| OXM fields     | zeros   |   length counts all but the zeros,
+/// +-------+-------+----------------+- - - - -+   which fill up to a multiple of 8
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Match {
+    /// The fields, in the order in which they stand on the wire.
+    pub fields: Vec<OxmField>,
+}
+
+impl Match {
+    /// Matches every packet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { fields: Vec::new() }
+    }
+
+    /// This match, narrowed by one more field.
+    #[must_use]
+    pub fn with(mut self, field: OxmField) -> Self {
+        self.fields.push(field);
+        self
+    }
+
+    /// The form in which two matches that mean the same are equal: fields ordered by class and number, values cut
+    /// to their masks, full masks dropped, fields with an empty mask left out.
+    #[must_use]
+    pub fn sorted(&self) -> Self {
+        let mut fields: Vec<_> = self.fields.iter().filter_map(OxmField::canonical).collect();
+        fields.sort_by_key(OxmField::class_and_number);
+        Self { fields }
+    }
+
+    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        answering(ErrorCode::BAD_MATCH_BAD_LEN, Self::parse_padded)(i)
+    }
+
+    fn parse_padded(i: Span<'_>) -> Parsed<'_, Self> {
+        let (after, (type_, length)) = context("ofp_match", (be_u16, be_u16)).parse(i)?;
+        if type_ != TYPE_OXM {
+            let fault = i.fault(DecodeErrorKind::MatchType { found: type_ }, "ofp_match.type");
+            return answering(ErrorCode::BAD_MATCH_BAD_TYPE, |_| Err(fault.clone()))(i);
+        }
+        let length = usize::from(length);
+        let Some(body) = length.checked_sub(HEADER_LEN) else {
+            return Err(i.bad_length(length, "at least 4", "ofp_match.length"));
+        };
+        let (after, body) = context("ofp_match.oxm_fields", |i| span(i, body)).parse(after)?;
+        let (_, fields) = list(OxmField::parse)(body)?;
+        let padding = length.next_multiple_of(8) - length;
+        let (after, _) = context("ofp_match.pad", |i| span(i, padding)).parse(after)?;
+        Ok((after, Self { fields }))
+    }
+
+    pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        let start = out.len();
+        out.put_u16(TYPE_OXM);
+        out.put_u16(0);
+        for field in &self.fields {
+            field.put(out)?;
+        }
+        patch_length(out, start, 2, "ofp_match")?;
+        put_pad8(out, start);
+        Ok(())
+    }
+}
+
+impl FromIterator<OxmField> for Match {
+    fn from_iter<I: IntoIterator<Item = OxmField>>(fields: I) -> Self {
+        Self {
+            fields: fields.into_iter().collect(),
+        }
+    }
+}
+
+/// `OFPMT_OXM`.
+const TYPE_OXM: u16 = 1;
+const HEADER_LEN: usize = 4;

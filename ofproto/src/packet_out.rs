@@ -1,0 +1,68 @@
+//! PACKET_OUT: a packet from the controller.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use nom::Parser;
+use nom::error::context;
+
+use crate::wire::{Parsed, Span, be_u16, be_u32, pad, rest, span};
+use crate::{Action, BufferId, EncodeError, PortNo};
+
+/// `ofp_packet_out`, OpenFlow 1.3.5 §7.3.7.
+///
+/// ```text
+///  0          4        8            10      16
+/// +----------+--------+------------+-------+---------+------+
+/// | buffer_id| in_port| actions_len| zeros | actions | data |
+/// +----------+--------+------------+-------+---------+------+
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketOut {
+    /// The kept packet to send; `NO_BUFFER` when it is in [`data`](Self::data).
+    pub buffer_id: BufferId,
+    /// The port that the packet is taken to have come in by; `CONTROLLER` for none.
+    pub in_port: PortNo,
+    /// What is done with it.
+    pub actions: Vec<Action>,
+    /// The packet, from its Ethernet header on.
+    pub data: Bytes,
+}
+
+impl PacketOut {
+    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (i, (buffer_id, in_port, actions_len, ())) =
+            context("ofp_packet_out", (be_u32, be_u32, be_u16, pad(6))).parse(i)?;
+        let (i, actions) = context("ofp_packet_out.actions_len", |i| span(i, actions_len.into())).parse(i)?;
+        let (_, actions) = Action::parse_list(actions)?;
+        let (i, data) = rest(i)?;
+        Ok((
+            i,
+            Self {
+                buffer_id: BufferId(buffer_id),
+                in_port: PortNo(in_port),
+                actions,
+                data,
+            },
+        ))
+    }
+
+    pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
+        out.put_u32(self.buffer_id.0);
+        out.put_u32(self.in_port.0);
+        let field = out.len();
+        out.put_bytes(0, 8);
+        let start = out.len();
+        Action::put_list(&self.actions, out)?;
+        let length = out.len() - start;
+        let Ok(actions_len) = u16::try_from(length) else {
+            let limit = usize::from(u16::MAX);
+            return Err(EncodeError::TooLong {
+                context: "ofp_packet_out.actions",
+                length,
+                limit,
+            });
+        };
+        out[field..field + 2].copy_from_slice(&actions_len.to_be_bytes());
+        out.put_slice(&self.data);
+        Ok(())
+    }
+}

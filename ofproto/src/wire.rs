@@ -1,0 +1,383 @@
+//! Reading and writing the pieces that messages are made of.
+//!
+//! Reading: a [`Span`] is a part of the frame that knows where it lies in it, so that errors can say which byte
+//! and payloads can be slices. Parsers are functions `Span -> Parsed<T>` and are joined with nom.
+//!
+//! Writing: functions that append to a `BytesMut` and patch lengths afterwards.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use nom::error::{ContextError, ErrorKind, ParseError};
+use nom::{IResult, Input, Needed, Parser};
+
+use crate::{DecodeError, DecodeErrorKind, EncodeError, ErrorCode, MacAddr};
+
+/// What a parser gives: the rest of the span and a value, or a fault.
+pub(crate) type Parsed<'a, T> = IResult<Span<'a>, T, Fault>;
+
+/// A part of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span<'a> {
+    frame: &'a Bytes,
+    bytes: &'a [u8],
+    start: usize,
+}
+
+impl<'a> Span<'a> {
+    /// The whole frame.
+    pub(crate) fn new(frame: &'a Bytes) -> Self {
+        Self {
+            frame,
+            bytes: frame,
+            start: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// These bytes as a slice of the frame: shared, not copied.
+    pub(crate) fn share(&self) -> Bytes {
+        if self.bytes.is_empty() {
+            return Bytes::new();
+        }
+        self.frame.slice(self.start..self.start + self.bytes.len())
+    }
+
+    /// A fault noticed at the first byte of this span.
+    pub(crate) fn fault(&self, kind: DecodeErrorKind, context: &'static str) -> nom::Err<Fault> {
+        nom::Err::Error(Fault {
+            kind,
+            offset: self.start,
+            context: Some(context),
+            answer: None,
+        })
+    }
+
+    /// A fault of a length field that lies at the first byte of this span.
+    pub(crate) fn bad_length(
+        &self,
+        found: usize,
+        expected: &'static str,
+        context: &'static str,
+    ) -> nom::Err<Fault> {
+        self.fault(DecodeErrorKind::Length { found, expected }, context)
+    }
+
+    fn split(self, index: usize) -> (Self, Self) {
+        let (head, tail) = self.bytes.split_at(index);
+        (
+            Self {
+                bytes: tail,
+                start: self.start + index,
+                ..self
+            },
+            Self { bytes: head, ..self },
+        )
+    }
+}
+
+impl<'a> Input for Span<'a> {
+    type Item = u8;
+    type Iter = std::iter::Copied<std::slice::Iter<'a, u8>>;
+    type IterIndices = std::iter::Enumerate<Self::Iter>;
+
+    fn input_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn take(&self, index: usize) -> Self {
+        self.split(index).1
+    }
+
+    fn take_from(&self, index: usize) -> Self {
+        self.split(index).0
+    }
+
+    fn take_split(&self, index: usize) -> (Self, Self) {
+        self.split(index)
+    }
+
+    fn position<P: Fn(u8) -> bool>(&self, predicate: P) -> Option<usize> {
+        self.bytes.iter().position(|byte| predicate(*byte))
+    }
+
+    fn iter_elements(&self) -> Self::Iter {
+        self.bytes.iter().copied()
+    }
+
+    fn iter_indices(&self) -> Self::IterIndices {
+        self.iter_elements().enumerate()
+    }
+
+    fn slice_index(&self, count: usize) -> Result<usize, Needed> {
+        if self.bytes.len() >= count {
+            Ok(count)
+        } else {
+            Err(Needed::new(count - self.bytes.len()))
+        }
+    }
+}
+
+/// A [`DecodeError`] in the making: the innermost parser that knows better fills in context and answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    kind: DecodeErrorKind,
+    offset: usize,
+    context: Option<&'static str>,
+    answer: Option<ErrorCode>,
+}
+
+impl From<Fault> for DecodeError {
+    fn from(fault: Fault) -> Self {
+        Self {
+            kind: fault.kind,
+            offset: fault.offset,
+            context: fault.context.unwrap_or("ofp_header"),
+            answer: fault.answer.unwrap_or(ErrorCode::BAD_REQUEST_BAD_LEN),
+        }
+    }
+}
+
+impl From<nom::Err<Fault>> for DecodeError {
+    fn from(error: nom::Err<Fault>) -> Self {
+        match error {
+            nom::Err::Error(fault) | nom::Err::Failure(fault) => fault.into(),
+            // No parser here asks for more input; a frame is whole before it is parsed.
+            nom::Err::Incomplete(_) => Self {
+                kind: DecodeErrorKind::Truncated { missing: 1 },
+                offset: 0,
+                context: "ofp_header",
+                answer: ErrorCode::BAD_REQUEST_BAD_LEN,
+            },
+        }
+    }
+}
+
+impl ParseError<Span<'_>> for Fault {
+    fn from_error_kind(input: Span<'_>, _: ErrorKind) -> Self {
+        Self {
+            kind: DecodeErrorKind::Truncated { missing: 1 },
+            offset: input.start + input.len(),
+            context: None,
+            answer: None,
+        }
+    }
+
+    fn append(_: Span<'_>, _: ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+impl ContextError<Span<'_>> for Fault {
+    fn add_context(_: Span<'_>, context: &'static str, mut other: Self) -> Self {
+        other.context.get_or_insert(context);
+        other
+    }
+}
+
+/// Names the error to answer with when `parser` fails and nothing inside it named one.
+pub(crate) fn answering<'a, T>(
+    answer: ErrorCode,
+    mut parser: impl FnMut(Span<'a>) -> Parsed<'a, T>,
+) -> impl FnMut(Span<'a>) -> Parsed<'a, T> {
+    move |i| {
+        parser(i).map_err(|error| {
+            error.map(|mut fault| {
+                fault.answer.get_or_insert(answer);
+                fault
+            })
+        })
+    }
+}
+
+fn array<const N: usize>(i: Span<'_>) -> Parsed<'_, [u8; N]> {
+    match i.bytes.split_first_chunk::<N>() {
+        Some((head, tail)) => Ok((
+            Span {
+                bytes: tail,
+                start: i.start + N,
+                ..i
+            },
+            *head,
+        )),
+        None => Err(truncated(i, N)),
+    }
+}
+
+fn truncated(i: Span<'_>, wanted: usize) -> nom::Err<Fault> {
+    nom::Err::Error(Fault {
+        kind: DecodeErrorKind::Truncated {
+            missing: wanted - i.len(),
+        },
+        offset: i.start + i.len(),
+        context: None,
+        answer: None,
+    })
+}
+
+pub(crate) fn be_u8(i: Span<'_>) -> Parsed<'_, u8> {
+    array(i).map(|(i, [byte])| (i, byte))
+}
+
+pub(crate) fn be_u16(i: Span<'_>) -> Parsed<'_, u16> {
+    array(i).map(|(i, bytes)| (i, u16::from_be_bytes(bytes)))
+}
+
+pub(crate) fn be_u24(i: Span<'_>) -> Parsed<'_, u32> {
+    array(i).map(|(i, [a, b, c])| (i, u32::from_be_bytes([0, a, b, c])))
+}
+
+pub(crate) fn be_u32(i: Span<'_>) -> Parsed<'_, u32> {
+    array(i).map(|(i, bytes)| (i, u32::from_be_bytes(bytes)))
+}
+
+pub(crate) fn be_u64(i: Span<'_>) -> Parsed<'_, u64> {
+    array(i).map(|(i, bytes)| (i, u64::from_be_bytes(bytes)))
+}
+
+pub(crate) fn octets<const N: usize>(i: Span<'_>) -> Parsed<'_, [u8; N]> {
+    array(i)
+}
+
+pub(crate) fn mac(i: Span<'_>) -> Parsed<'_, MacAddr> {
+    array::<6>(i).map(|(i, bytes)| (i, MacAddr::from(bytes)))
+}
+
+/// `count` bytes of padding, whatever they hold.
+pub(crate) fn pad<'a>(count: usize) -> impl Parser<Span<'a>, Output = (), Error = Fault> {
+    move |i: Span<'a>| span(i, count).map(|(i, _)| (i, ()))
+}
+
+/// The next `count` bytes as a span of their own.
+pub(crate) fn span(i: Span<'_>, count: usize) -> Parsed<'_, Span<'_>> {
+    if count > i.len() {
+        Err(truncated(i, count))
+    } else {
+        Ok(i.split(count))
+    }
+}
+
+/// What is left, as a slice of the frame.
+pub(crate) fn rest(i: Span<'_>) -> Parsed<'_, Bytes> {
+    let (end, all) = i.split(i.len());
+    Ok((end, all.share()))
+}
+
+/// What is left as items, one after the other to the very end.
+pub(crate) fn list<'a, T>(
+    mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
+) -> impl FnMut(Span<'a>) -> Parsed<'a, Vec<T>> {
+    move |mut i| {
+        let mut items = Vec::new();
+        while !i.is_empty() {
+            let (next, value) = item(i)?;
+            debug_assert!(next.len() < i.len(), "an item takes at least one byte");
+            items.push(value);
+            i = next;
+        }
+        Ok((i, items))
+    }
+}
+
+/// Refuses bytes after the end of `context`.
+pub(crate) fn end(i: Span<'_>, context: &'static str) -> Result<(), nom::Err<Fault>> {
+    if i.is_empty() {
+        Ok(())
+    } else {
+        Err(i.fault(DecodeErrorKind::Trailing { extra: i.len() }, context))
+    }
+}
+
+/// A text in a field of fixed size, up to its first NUL. Bytes that are not UTF-8 become `?` one by one, so that
+/// the text never gets longer than its field.
+pub(crate) fn text<'a>(size: usize) -> impl Parser<Span<'a>, Output = String, Error = Fault> {
+    move |i: Span<'a>| {
+        let (i, field) = span(i, size)?;
+        let used = field.bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let mut text = String::with_capacity(used.len());
+        for chunk in used.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|_| '?'));
+        }
+        Ok((i, text))
+    }
+}
+
+/// Appends a text in a field of fixed size, filled up with NUL.
+pub(crate) fn put_text(
+    out: &mut BytesMut,
+    text: &str,
+    size: usize,
+    context: &'static str,
+) -> Result<(), EncodeError> {
+    if text.len() > size {
+        return Err(EncodeError::TooLong {
+            context,
+            length: text.len(),
+            limit: size,
+        });
+    }
+    if text.contains('\0') {
+        return Err(EncodeError::NulInText { context });
+    }
+    out.put_slice(text.as_bytes());
+    out.put_bytes(0, size - text.len());
+    Ok(())
+}
+
+/// Fills up with zeros to a multiple of eight bytes, counted from `start`.
+pub(crate) fn put_pad8(out: &mut BytesMut, start: usize) {
+    let used = out.len() - start;
+    out.put_bytes(0, used.next_multiple_of(8) - used);
+}
+
+/// Writes the length of what begins at `start` into the 16-bit field `field` bytes after it.
+pub(crate) fn patch_length(
+    out: &mut BytesMut,
+    start: usize,
+    field: usize,
+    context: &'static str,
+) -> Result<(), EncodeError> {
+    let length = out.len() - start;
+    let Ok(short) = u16::try_from(length) else {
+        return Err(EncodeError::TooLong {
+            context,
+            length,
+            limit: usize::from(u16::MAX),
+        });
+    };
+    out[start + field..start + field + 2].copy_from_slice(&short.to_be_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_field_is_never_longer_than_the_field() {
+        let frame = Bytes::from_static(b"ab\xff\xc3\xa9\xff\0zz");
+        let (rest, text) = text(8).parse(Span::new(&frame)).unwrap();
+        assert_eq!(text, "ab?é?");
+        assert_eq!(rest.bytes(), b"z");
+    }
+
+    #[test]
+    fn fault_says_which_byte() {
+        let frame = Bytes::from_static(&[0; 6]);
+        let (i, _) = be_u32(Span::new(&frame)).unwrap();
+        let error = DecodeError::from(be_u64(i).unwrap_err());
+        assert_eq!(error.offset, 6);
+        assert_eq!(error.kind, DecodeErrorKind::Truncated { missing: 6 });
+    }
+}
