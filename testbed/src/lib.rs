@@ -1,1 +1,18 @@
-//! Labs in network namespaces, link emulator, traffic and experiments.
+//! Labs in network namespaces with real Open vSwitch, a link emulator, traffic and experiments.
+//!
+//! Only `sandbox`, `netns`, `veth`, `tap`, `packet_socket`, `sched`, `process`, `switch` and the two backends
+//! of `link` touch the kernel; the emulator itself (`link::emulator` and what it is made of) is pure.
+
+pub mod clean;
+pub mod clock;
+pub mod lab;
+pub mod link;
+pub mod moment;
+pub mod netns;
+pub mod packet_socket;
+pub mod process;
+pub mod sandbox;
+pub mod sched;
+pub mod switch;
+pub mod tap;
+pub mod veth;

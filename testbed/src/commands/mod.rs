@@ -1,0 +1,4 @@
+//! One file per subcommand.
+
+pub(crate) mod clean;
+pub(crate) mod lab;

@@ -1,0 +1,49 @@
+//! `testbed`: labs, experiments and what cleans up after them.
+
+mod commands;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Labs in network namespaces with real Open vSwitch, emulated links and experiments.
+#[derive(Debug, Parser)]
+#[command(name = "testbed", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start, inspect, change, enter and end a lab.
+    #[command(subcommand)]
+    Lab(commands::lab::Command),
+    /// Remove what labs have left behind and list it.
+    Clean(commands::clean::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Nothing can be done about a closed terminal.
+            let _ = error.print();
+            return if error.use_stderr() {
+                ExitCode::from(EXIT_USAGE)
+            } else {
+                ExitCode::SUCCESS
+            };
+        }
+    };
+    let result = match arguments.command {
+        Command::Lab(command) => commands::lab::run(command),
+        Command::Clean(arguments) => commands::clean::run(&arguments),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("testbed: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// `EX_USAGE` of sysexits.h.
+const EXIT_USAGE: u8 = 64;
