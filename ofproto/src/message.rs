@@ -6,7 +6,7 @@ use nom::combinator::map;
 use nom::error::context;
 
 use crate::macros::open_enum;
-use crate::wire::{Fault, Parsed, Span, answering, be_u8, be_u16, be_u32, end, patch_length, rest};
+use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, end, patch_length, rest};
 use crate::{
     AsyncConfig, DecodeError, DecodeErrorKind, EncodeError, ErrorCode, ErrorMsg, Experimenter, FeaturesReply,
     FlowMod, FlowRemoved, GroupMod, Hello, MeterMod, MultipartReply, MultipartRequest, PacketIn, PacketOut,
@@ -182,6 +182,10 @@ impl Message {
     /// # Errors
     ///
     /// When the bytes are not a message; the error says where and what to answer.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the message keeps slices of the frame"
+    )]
     pub fn decode(frame: Bytes) -> Result<(Header, Self), DecodeError> {
         let (_, parsed) = Self::parse(Span::new(&frame))?;
         Ok(parsed)
@@ -277,12 +281,18 @@ impl Message {
         }
         let type_ = MessageType::from_wire(type_);
         if version != VERSION && !type_.is_version_free() {
-            let fault = i.fault(DecodeErrorKind::Version { found: version }, "ofp_header.version");
-            return refused(i, fault, ErrorCode::BAD_REQUEST_BAD_VERSION);
+            return Err(i.refused(
+                DecodeErrorKind::Version { found: version },
+                "ofp_header.version",
+                ErrorCode::BAD_REQUEST_BAD_VERSION,
+            ));
         }
         if let MessageType::Unknown(found) = type_ {
-            let fault = i.fault(DecodeErrorKind::MessageType { found }, "ofp_header.type");
-            return refused(i, fault, ErrorCode::BAD_REQUEST_BAD_TYPE);
+            return Err(i.refused(
+                DecodeErrorKind::MessageType { found },
+                "ofp_header.type",
+                ErrorCode::BAD_REQUEST_BAD_TYPE,
+            ));
         }
         let (left, message) = Self::parse_body(header, type_, body)?;
         end(left, type_.name())?;
@@ -362,10 +372,6 @@ impl Message {
         }
         Ok(())
     }
-}
-
-fn refused(i: Span<'_>, fault: nom::Err<Fault>, answer: ErrorCode) -> Parsed<'_, (Header, Message)> {
-    answering(answer, |_| Err(fault.clone()))(i)
 }
 
 /// The version byte of OpenFlow 1.3.

@@ -63,6 +63,22 @@ impl<'a> Span<'a> {
         })
     }
 
+    /// A fault noticed at the first byte of this span, with the error to answer.
+    pub(crate) fn refused(
+        &self,
+        kind: DecodeErrorKind,
+        context: &'static str,
+        answer: ErrorCode,
+    ) -> nom::Err<Fault> {
+        let (context, answer) = (Some(context), Some(answer));
+        nom::Err::Error(Fault {
+            kind,
+            offset: self.start,
+            context,
+            answer,
+        })
+    }
+
     /// A fault of a length field that lies at the first byte of this span.
     pub(crate) fn bad_length(
         &self,

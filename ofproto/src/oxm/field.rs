@@ -9,13 +9,13 @@ use nom::error::context;
 use super::masked::Content;
 use super::raw::put_header;
 use super::{CLASS_BASIC, Masked, OxmId, RawOxm};
-use crate::wire::{Parsed, Span, answering, be_u8, be_u16, span};
-use crate::{EncodeError, ErrorCode, MacAddr, PortNo};
+use crate::wire::{Parsed, Span, be_u8, be_u16, span};
+use crate::{DecodeErrorKind, EncodeError, MacAddr, PortNo};
 
 macro_rules! oxm_fields {
     ($($(#[$meta:meta])* $variant:ident($content:ty) = $number:literal, $width:literal, $c_name:literal;)*) => {
         /// A field of a match or of a set-field action: `ofp_oxm`, `oxm_ofb_match_fields`, OpenFlow 1.3.5 §7.2.3.7.
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum OxmField {
             $(
                 $(#[$meta])*
@@ -126,8 +126,11 @@ fn parse_content<'a, T: Content>(
 ) -> Parsed<'a, T> {
     let expected = if has_mask { 2 * width } else { width };
     if body.len() != usize::from(expected) {
-        let fault = body.bad_length(body.len(), "the width of the field", c_name);
-        return answering(ErrorCode::BAD_MATCH_BAD_LEN, |_| Err(fault.clone()))(body);
+        let kind = DecodeErrorKind::Length {
+            found: body.len(),
+            expected: "the width of the field",
+        };
+        return Err(body.fault(kind, c_name));
     }
     T::read(body, width, has_mask)
 }

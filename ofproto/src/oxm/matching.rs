@@ -16,7 +16,7 @@ use crate::{DecodeErrorKind, EncodeError, ErrorCode};
 /// | 1     | length| OXM fields     | zeros   |   length counts all but the zeros,
 /// +-------+-------+----------------+- - - - -+   which fill up to a multiple of 8
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Match {
     /// The fields, in the order in which they stand on the wire.
     pub fields: Vec<OxmField>,
@@ -52,8 +52,11 @@ impl Match {
     fn parse_padded(i: Span<'_>) -> Parsed<'_, Self> {
         let (after, (type_, length)) = context("ofp_match", (be_u16, be_u16)).parse(i)?;
         if type_ != TYPE_OXM {
-            let fault = i.fault(DecodeErrorKind::MatchType { found: type_ }, "ofp_match.type");
-            return answering(ErrorCode::BAD_MATCH_BAD_TYPE, |_| Err(fault.clone()))(i);
+            return Err(i.refused(
+                DecodeErrorKind::MatchType { found: type_ },
+                "ofp_match.type",
+                ErrorCode::BAD_MATCH_BAD_TYPE,
+            ));
         }
         let length = usize::from(length);
         let Some(body) = length.checked_sub(HEADER_LEN) else {

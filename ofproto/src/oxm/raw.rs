@@ -9,7 +9,7 @@ use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32};
 
 /// A field that this crate has no name for, kept as it came: another class, an unlisted number, or a mask on a
 /// field for which OpenFlow 1.3 has none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RawOxm {
     /// `oxm_class`.
     pub class: u16,
