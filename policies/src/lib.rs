@@ -16,7 +16,7 @@
 //! | [`policy`] | the checked truth: what the rest of the system works with |
 //! | `spec` | the shape of the YAML file; the only way across is [`load`] |
 //! | [`estimate`] | loss with confidence from windows of counted samples |
-//! | `trigger` | when a path is certainly above `enter` or certainly below `exit` |
+//! | [`trigger`] | when a path is certainly above `enter` or certainly below `exit` |
 //! | [`engine`] | which mode follows from that |
 
 pub mod class;
@@ -32,6 +32,7 @@ pub mod probability;
 pub mod sample;
 mod spec;
 pub mod time;
+pub mod trigger;
 
 pub use class::{Class, ClassMatch};
 pub use decision::{Decision, Evidence};
