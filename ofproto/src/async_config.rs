@@ -43,3 +43,30 @@ impl AsyncConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn async_config_vectors() {
+        let config = AsyncConfig {
+            packet_in_mask: [7, 0],
+            port_status_mask: [7, 7],
+            flow_removed_mask: [15, 0],
+        };
+        check(&[
+            ("04 1a 0008 00000001", Message::GetAsyncRequest),
+            (
+                "04 1b 0020 00000001 00000007 00000000 00000007 00000007 0000000f 00000000",
+                Message::GetAsyncReply(config.clone()),
+            ),
+            (
+                "04 1c 0020 00000001 00000007 00000000 00000007 00000007 0000000f 00000000",
+                Message::SetAsync(config),
+            ),
+        ]);
+    }
+}

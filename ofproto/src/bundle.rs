@@ -210,3 +210,53 @@ fn is_onf(message: &Experimenter, exp_type: u32) -> bool {
 const EXP_TYPE_CONTROL: u32 = 2300;
 /// `ONF_ET_BUNDLE_ADD_MESSAGE`.
 const EXP_TYPE_ADD_MESSAGE: u32 = 2301;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::check;
+
+    #[test]
+    fn bundle_vectors() {
+        let control = BundleControl::new(
+            5,
+            BundleControlType::CommitRequest,
+            BundleFlags::ATOMIC | BundleFlags::ORDERED,
+        );
+        let add = BundleAdd::new(5, BundleFlags::ORDERED, &Message::BarrierRequest, Xid(6)).unwrap();
+        let with_properties = BundleAdd {
+            properties: Bytes::from_static(&[0xff; 8]),
+            ..add.clone()
+        };
+        check(&[
+            (
+                "04 04 0018 0000000a 4f4e4600 000008fc  # header, ONF, 2300
+                 00000005 0004 0003                     # bundle 5, commit, atomic and ordered",
+                Message::Experimenter(control.to_experimenter()),
+            ),
+            (
+                "04 04 0020 00000006 4f4e4600 000008fd  # header, ONF, 2301
+                 00000005 0000 0002                     # bundle 5, ordered
+                 04 14 0008 00000006                    # BARRIER_REQUEST",
+                Message::Experimenter(add.to_experimenter()),
+            ),
+            (
+                "04 04 0028 00000006 4f4e4600 000008fd 00000005 0000 0002 04 14 0008 00000006 ffffffffffffffff",
+                Message::Experimenter(with_properties.to_experimenter()),
+            ),
+        ]);
+        assert_eq!(
+            BundleControl::from_experimenter(&control.to_experimenter()),
+            Ok(Some(control.clone()))
+        );
+        assert_eq!(BundleControl::from_experimenter(&add.to_experimenter()), Ok(None));
+        assert_eq!(BundleAdd::from_experimenter(&control.to_experimenter()), Ok(None));
+        for add in [add, with_properties] {
+            let read = BundleAdd::from_experimenter(&add.to_experimenter())
+                .unwrap()
+                .unwrap();
+            assert_eq!(read, add);
+            assert_eq!(read.decode_message().unwrap().1, Message::BarrierRequest);
+        }
+    }
+}

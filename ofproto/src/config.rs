@@ -44,3 +44,30 @@ impl SwitchConfig {
         out.put_u16(self.miss_send_len);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn config_vectors() {
+        let config = |flags, miss_send_len| SwitchConfig { flags, miss_send_len };
+        check(&[
+            ("04 07 0008 00000003", Message::GetConfigRequest),
+            (
+                "04 08 000c 00000003 0000 0080",
+                Message::GetConfigReply(config(ConfigFlags::empty(), 128)),
+            ),
+            (
+                "04 09 000c 00000003 0001 ffff",
+                Message::SetConfig(config(ConfigFlags::FRAG_DROP, 0xffff)),
+            ),
+            (
+                "04 09 000c 00000003 8000 0000",
+                Message::SetConfig(config(ConfigFlags::from_bits_retain(0x8000), 0)),
+            ),
+        ]);
+    }
+}

@@ -47,3 +47,53 @@ impl ErrorMsg {
         out.put_slice(&self.data);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::{bytes, check};
+
+    #[test]
+    fn error_vectors() {
+        check(&[
+            (
+                "04 01 0010 00000006    # header
+                 0002 0009 040e0058     # OFPBAC_BAD_OUT_GROUP, of a FLOW_MOD",
+                Message::Error(ErrorMsg {
+                    error: ErrorCode::BAD_ACTION_BAD_OUT_GROUP,
+                    data: Bytes::from_static(&[0x04, 0x0e, 0x00, 0x58]),
+                }),
+            ),
+            (
+                "04 01 0010 0000000a         # header
+                 ffff 0909 4f4e4600          # experimenter, 2313, ONF",
+                Message::Error(ErrorMsg {
+                    error: ErrorCode::BUNDLE_FAILED_MSG_FAILED,
+                    data: Bytes::new(),
+                }),
+            ),
+            (
+                "04 01 000c 00000006 1234 5678",
+                Message::Error(ErrorMsg {
+                    error: ErrorCode::new(0x1234, 0x5678),
+                    data: Bytes::new(),
+                }),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn error_of_an_old_peer_is_readable() {
+        let (header, message) = Message::decode(bytes("01 01 000d 00000006 0000 0000 6e").into()).unwrap();
+        assert_eq!(header.version, 1);
+        let error = ErrorCode::HELLO_FAILED_INCOMPATIBLE;
+        assert_eq!(
+            message,
+            Message::Error(ErrorMsg {
+                error,
+                data: Bytes::from_static(b"n")
+            })
+        );
+    }
+}

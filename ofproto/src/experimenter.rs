@@ -50,3 +50,23 @@ impl Experimenter {
         out.put_slice(&self.data);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn experimenter_vectors() {
+        check(&[(
+            "04 04 0014 00000005         # header
+             00002320 00000010 00000002  # Nicira, NXT_SET_PACKET_IN_FORMAT",
+            Message::Experimenter(Experimenter {
+                experimenter: ExperimenterId::NICIRA.0,
+                exp_type: 16,
+                data: Bytes::from_static(&[0, 0, 0, 2]),
+            }),
+        )]);
+    }
+}

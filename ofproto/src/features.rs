@@ -77,3 +77,34 @@ impl FeaturesReply {
         out.put_u32(0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn features_vectors() {
+        check(&[
+            ("04 05 0008 00000002", Message::FeaturesRequest),
+            (
+                "04 06 0020 00000002      # header
+                 00000000000000b1         # datapath id
+                 00000100 fe 01 0000      # 256 buffers, 254 tables, auxiliary connection 1
+                 0000004f 00000000        # capabilities, reserved",
+                Message::FeaturesReply(FeaturesReply {
+                    datapath_id: DatapathId(0xb1),
+                    n_buffers: 256,
+                    n_tables: 254,
+                    auxiliary_id: 1,
+                    capabilities: Capabilities::FLOW_STATS
+                        | Capabilities::TABLE_STATS
+                        | Capabilities::PORT_STATS
+                        | Capabilities::GROUP_STATS
+                        | Capabilities::QUEUE_STATS,
+                }),
+            ),
+        ]);
+    }
+}

@@ -148,3 +148,92 @@ impl FlowMod {
         Instruction::put_list(&self.instructions, out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{bytes, check};
+    use crate::{Action, MacAddr, Message, MeterId, OxmField};
+
+    #[test]
+    fn flow_mod_vectors() {
+        check(&[
+            (
+                "04 0e 0068 00000007                  # header
+                 0000000000b1ca57 ffffffffffff0000    # cookie, mask
+                 05 00 003c 0258 0064                 # table 5, add, idle 60, hard 600, priority 100
+                 00000101 ffffffff ffffffff 0007 0000 # buffer, out_port, out_group, flags
+                 0001 0016                            # match, 22 bytes
+                   80000004 00000001                  #   in_port 1
+                   80000606 022222222222 0000         #   eth_dst, padding
+                 0006 0008 00000009                   # meter 9
+                 0004 0010 00000000                   # apply actions
+                   0016 0008 00000002                 #   group 2
+                 0001 0008 06 000000                  # goto table 6",
+                Message::FlowMod(FlowMod {
+                    cookie: Cookie(0xb1_ca57),
+                    cookie_mask: 0xffff_ffff_ffff_0000,
+                    table_id: TableId(5),
+                    idle_timeout: 60,
+                    hard_timeout: 600,
+                    priority: 100,
+                    buffer_id: BufferId(0x101),
+                    flags: FlowModFlags::SEND_FLOW_REM
+                        | FlowModFlags::CHECK_OVERLAP
+                        | FlowModFlags::RESET_COUNTS,
+                    match_: Match::new()
+                        .with(OxmField::InPort(PortNo(1)))
+                        .with(OxmField::EthDst(
+                            MacAddr::new(2, 0x22, 0x22, 0x22, 0x22, 0x22).into(),
+                        )),
+                    instructions: vec![
+                        Instruction::Meter(MeterId(9)),
+                        Instruction::ApplyActions(vec![Action::Group(GroupId(2))]),
+                        Instruction::GotoTable(TableId(6)),
+                    ],
+                    ..FlowMod::default()
+                }),
+            ),
+            (
+                "04 0e 0038 00000008                  # header
+                 0000000000000000 0000000000000000    # no cookie
+                 ff 03 0000 0000 0000                 # all tables, delete
+                 ffffffff ffffffff ffffffff 0000 0000
+                 0001 0004 00000000                   # matches everything",
+                Message::FlowMod(FlowMod {
+                    table_id: TableId::ALL,
+                    command: FlowModCommand::Delete,
+                    ..FlowMod::default()
+                }),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn error_names_the_place_and_the_answer() {
+        let frame = bytes(
+            "04 0e 0040 00000008 0000000000000000 0000000000000000 00 00 0000 0000 0000
+             ffffffff ffffffff ffffffff 0000 0000
+             0001 000a 80000a02 0800 000000000000",
+        );
+        let (_, message) = Message::decode(frame.into()).unwrap();
+        let Message::FlowMod(flow_mod) = message else {
+            panic!("a flow-mod")
+        };
+        assert_eq!(flow_mod.match_, Match::new().with(OxmField::EthType(0x800)));
+
+        let frame = bytes(
+            "04 0e 0040 00000008 0000000000000000 0000000000000000 00 00 0000 0000 0000
+             ffffffff ffffffff ffffffff 0000 0000
+             0001 0009 80000a01 08 00000000000000",
+        );
+        let error = Message::decode(frame.clone().into()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "OFPXMT_OFB_ETH_TYPE at byte 56: length is 1, expected the width of the field"
+        );
+        let answer = error.error_msg(&frame);
+        assert_eq!(answer.error.to_string(), "OFPBMC_BAD_LEN");
+        assert_eq!(answer.data, frame[..64]);
+    }
+}

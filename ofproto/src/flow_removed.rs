@@ -96,3 +96,34 @@ impl FlowRemoved {
         self.match_.put(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::check;
+    use crate::{Message, OxmField, PortNo};
+
+    #[test]
+    fn flow_removed_vectors() {
+        check(&[(
+            "04 0b 0040 00000000                   # header
+             0000000000000077 01f4 02 03           # cookie, priority 500, deleted, table 3
+             00000000 34cecfc0 003c 0258           # 0.886 s, idle 60, hard 600
+             0000000000000006 0000000000000258     # 6 packets, 600 bytes
+             0001 000c 80000004 00000001 00000000  # in_port 1",
+            Message::FlowRemoved(FlowRemoved {
+                cookie: Cookie(0x77),
+                priority: 500,
+                reason: FlowRemovedReason::Delete,
+                table_id: TableId(3),
+                duration_sec: 0,
+                duration_nsec: 885_968_832,
+                idle_timeout: 60,
+                hard_timeout: 600,
+                packet_count: 6,
+                byte_count: 600,
+                match_: Match::new().with(OxmField::InPort(PortNo(1))),
+            }),
+        )]);
+    }
+}

@@ -78,3 +78,65 @@ impl GroupMod {
         Bucket::put_list(&self.buckets, out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{bytes, check};
+    use crate::{Action, MacAddr, Message, OxmField, PortNo};
+
+    #[test]
+    fn group_mod_vectors() {
+        check(&[
+            (
+                "04 0f 0058 00000006                    # header
+                 0001 03 00 00000007                    # modify, fast failover, group 7
+                 0018 0000 ffffffff 00000004 00000000   # watches group 4
+                   0016 0008 00000004                   #   group 4
+                 0030 0005 00000003 ffffffff 00000000   # weight 5, watches port 3
+                   0019 0010 80000606 0200000000aa 0000 #   set eth_dst
+                   0000 0010 00000003 0000 000000000000 #   output to port 3",
+                Message::GroupMod(GroupMod {
+                    command: GroupModCommand::Modify,
+                    type_: GroupType::FastFailover,
+                    group_id: GroupId(7),
+                    buckets: vec![
+                        Bucket {
+                            watch_group: GroupId(4),
+                            actions: vec![Action::Group(GroupId(4))],
+                            ..Bucket::default()
+                        },
+                        Bucket {
+                            weight: 5,
+                            watch_port: PortNo(3),
+                            actions: vec![
+                                Action::SetField(OxmField::EthDst(MacAddr::new(2, 0, 0, 0, 0, 0xaa).into())),
+                                Action::output(PortNo(3)),
+                            ],
+                            ..Bucket::default()
+                        },
+                    ],
+                }),
+            ),
+            (
+                "04 0f 0010 00000006 8000 09 00 fffffffc",
+                Message::GroupMod(GroupMod {
+                    command: GroupModCommand::AddOrModify,
+                    type_: GroupType::Unknown(9),
+                    group_id: GroupId::ALL,
+                    buckets: vec![],
+                }),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn bucket_with_odd_length_is_refused() {
+        let frame = bytes("04 0f 0020 00000006 0000 00 00 00000001 0011 0000 ffffffff ffffffff 00000000");
+        let error = Message::decode(frame.into()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "ofp_bucket.len at byte 16: length is 17, expected a multiple of 8, at least 16"
+        );
+    }
+}

@@ -167,3 +167,75 @@ fn element(i: Span<'_>) -> Parsed<'_, Element> {
 
 /// `OFPHET_VERSIONBITMAP`.
 const TYPE_VERSION_BITMAP: u16 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::{bytes, check};
+
+    #[test]
+    fn hello_vectors() {
+        check(&[
+            (
+                "04 00 0010 00000001    # header
+                 0001 0008 00000010     # version bitmap: 0x04",
+                Message::Hello(Hello::v1_3()),
+            ),
+            (
+                "04 00 0008 00000001",
+                Message::Hello(Hello {
+                    header_version: 4,
+                    bitmap: None,
+                    other: vec![],
+                }),
+            ),
+            (
+                "06 00 0020 00000001              # a peer that speaks 1.5 as well
+                 0001 000c 00000052 00000000 00000000  # 0x01, 0x04, 0x06; a second word; padding
+                 0077 0006 abcd 0000              # an element of another type",
+                Message::Hello(Hello {
+                    header_version: 6,
+                    bitmap: Some(VersionBitmap(vec![0x52, 0])),
+                    other: vec![HelloElement {
+                        type_: 0x77,
+                        data: Bytes::from_static(&[0xab, 0xcd]),
+                    }],
+                }),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn versions_come_from_the_bitmap_or_else_from_the_header() {
+        let hello = |bitmap| Hello {
+            header_version: 1,
+            bitmap,
+            other: vec![],
+        };
+        assert_eq!(
+            hello(Some(VersionBitmap::of(&[1, 4, 33]))).versions(1),
+            [1, 4, 33]
+        );
+        assert_eq!(hello(None).versions(1), [1]);
+        assert!(hello(Some(VersionBitmap::of(&[1, 4]))).accepts(4));
+        assert!(!hello(Some(VersionBitmap::of(&[1, 6]))).accepts(4));
+        assert!(!hello(None).accepts(4));
+    }
+
+    #[test]
+    fn hello_of_an_old_peer_may_hold_anything() {
+        let frame = bytes("01 00 000b 00000001 ffff00");
+        let (header, message) = Message::decode(frame.into()).unwrap();
+        assert_eq!(header.version, 1);
+        assert_eq!(
+            message,
+            Message::Hello(Hello {
+                header_version: 1,
+                bitmap: None,
+                other: vec![]
+            })
+        );
+        assert!(Message::decode(bytes("04 00 000b 00000001 ffff00").into()).is_err());
+    }
+}

@@ -181,3 +181,81 @@ open_enum! {
         Experimenter = 0xffff, "OFPIT_EXPERIMENTER";
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{bytes, check};
+    use crate::{FlowMod, Message};
+
+    #[test]
+    fn instruction_vectors() {
+        check(&[(
+            "04 0e 0098 00000008 0000000000000000 0000000000000000 00 00 0000 0000 0000
+             ffffffff ffffffff ffffffff 0000 0000 0001 0004 00000000
+             0006 0008 00000009                                            # meter 9
+             0004 0010 00000000  0012 0008 00000000                        # apply: pop VLAN
+             0005 0008 00000000                                            # clear actions
+             0003 0008 00000000                                            # write: nothing
+             0002 0018 00000000 0000000000001234 000000000000ffff          # write metadata
+             0001 0008 06 000000                                           # goto table 6
+             ffff 0010 00002320 0102030405060708                           # an experimenter's
+             1234 0008 01020304                                            # unknown",
+            Message::FlowMod(FlowMod {
+                instructions: vec![
+                    Instruction::Meter(MeterId(9)),
+                    Instruction::ApplyActions(vec![Action::PopVlan]),
+                    Instruction::ClearActions,
+                    Instruction::WriteActions(vec![]),
+                    Instruction::WriteMetadata {
+                        metadata: 0x1234,
+                        mask: 0xffff,
+                    },
+                    Instruction::GotoTable(TableId(6)),
+                    Instruction::Experimenter {
+                        experimenter: 0x2320,
+                        data: Bytes::from_static(&[1, 2, 3, 4, 5, 6, 7, 8]),
+                    },
+                    Instruction::Unknown {
+                        type_: 0x1234,
+                        data: Bytes::from_static(&[1, 2, 3, 4]),
+                    },
+                ],
+                ..FlowMod::default()
+            }),
+        )]);
+    }
+
+    #[test]
+    fn action_in_an_instruction_is_refused_as_an_action() {
+        let flow_mod = "04 0e 0048 00000008 0000000000000000 0000000000000000 00 00 0000 0000 0000
+             ffffffff ffffffff ffffffff 0000 0000 0001 0004 00000000";
+        for (instruction, answer) in [
+            ("0004 0010 00000000  0012 0004 00000000", "OFPBAC_BAD_LEN"),
+            ("0001 0010 06000000  00000000 00000000", "OFPBIC_BAD_LEN"),
+            ("0001 0004 06000000  00000000 00000000", "OFPBIC_BAD_LEN"),
+        ] {
+            let error = Message::decode(bytes(&format!("{flow_mod}\n{instruction}")).into()).unwrap_err();
+            assert_eq!(error.answer.to_string(), answer, "{error}");
+        }
+    }
+
+    #[test]
+    fn metadata_outside_the_mask_is_not_written() {
+        let flow_mod = FlowMod {
+            instructions: vec![Instruction::WriteMetadata {
+                metadata: 0xff,
+                mask: 0x0f,
+            }],
+            ..FlowMod::default()
+        };
+        let mut out = BytesMut::new();
+        Message::FlowMod(flow_mod)
+            .encode(crate::Xid(0), &mut out)
+            .unwrap();
+        assert_eq!(
+            out[64..80],
+            [0, 0, 0, 0, 0, 0, 0, 0x0f, 0, 0, 0, 0, 0, 0, 0, 0x0f]
+        );
+    }
+}

@@ -57,6 +57,8 @@ mod queue_config;
 mod role;
 mod table_mod;
 mod types;
+#[cfg(test)]
+mod vector;
 
 pub use action::{Action, ActionType, MAX_LEN_NO_BUFFER};
 pub use async_config::AsyncConfig;

@@ -378,3 +378,75 @@ impl Message {
 pub const VERSION: u8 = 0x04;
 /// The length of an [`Header`] on the wire, in bytes.
 pub const HEADER_LEN: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{bytes, check};
+
+    #[test]
+    fn bare_message_vectors() {
+        check(&[
+            ("04 02 0008 00000000", Message::EchoRequest(Bytes::new())),
+            (
+                "04 03 000b 00000001 616263",
+                Message::EchoReply(Bytes::from_static(b"abc")),
+            ),
+            ("04 14 0008 00000007", Message::BarrierRequest),
+            ("04 15 0008 00000007", Message::BarrierReply),
+        ]);
+    }
+
+    #[test]
+    fn other_versions_and_types_are_refused_with_the_right_answer() {
+        for (text, said, answer) in [
+            (
+                "06 14 0008 00000007",
+                "ofp_header.version at byte 0: version is 0x06, expected 0x04",
+                "OFPBRC_BAD_VERSION",
+            ),
+            (
+                "04 1e 0008 00000007",
+                "ofp_header.type at byte 0: message type 30 is unknown",
+                "OFPBRC_BAD_TYPE",
+            ),
+            (
+                "04 14 0009 00000007",
+                "ofp_header.length at byte 0: length is 9, expected the length of the frame",
+                "OFPBRC_BAD_LEN",
+            ),
+            (
+                "04 14 000a 00000007 0000",
+                "OFPT_BARRIER_REQUEST at byte 8: 2 bytes too many",
+                "OFPBRC_BAD_LEN",
+            ),
+            (
+                "04 14 00",
+                "ofp_header at byte 3: ends too early, 1 more bytes expected",
+                "OFPBRC_BAD_LEN",
+            ),
+        ] {
+            let error = Message::decode(bytes(text).into()).unwrap_err();
+            assert_eq!(error.to_string(), said);
+            assert_eq!(error.answer.to_string(), answer);
+        }
+        assert!(
+            Message::decode(bytes("01 02 0008 00000007").into()).is_ok(),
+            "an echo has no version"
+        );
+    }
+
+    #[test]
+    fn message_that_is_too_long_leaves_the_buffer_as_it_was() {
+        let mut out = BytesMut::from(&b"before"[..]);
+        let echo = |length| Message::EchoRequest(Bytes::from(vec![0; length]));
+        let error = echo(65_528).encode(Xid(1), &mut out).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "OFPT_ECHO_REQUEST would be 65536 bytes long, at most 65535 fit"
+        );
+        assert_eq!(&out[..], b"before");
+        echo(65_527).encode(Xid(1), &mut out).unwrap();
+        assert_eq!(out.len(), 6 + 65_535);
+    }
+}

@@ -245,3 +245,50 @@ impl MeterBand {
 }
 
 const HEADER_LEN: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn meter_mod_vectors() {
+        check(&[(
+            "04 1d 0052 00000002                      # header
+             0000 000e 00000001                       # add, packets per second, burst, statistics; meter 1
+             0001 0010 000003e8 00000064 00000000     # drop above 1000, burst 100
+             0002 0010 000007d0 00000000 02 000000    # remark above 2000 by 2
+             ffff 0014 00000001 00000002 00002320 01020304  # an experimenter's
+             1234 000e 00000003 00000004 abcd         # unknown",
+            Message::MeterMod(MeterMod {
+                command: MeterModCommand::Add,
+                flags: MeterFlags::PKTPS | MeterFlags::BURST | MeterFlags::STATS,
+                meter_id: MeterId(1),
+                bands: vec![
+                    MeterBand::Drop {
+                        rate: 1000,
+                        burst_size: 100,
+                    },
+                    MeterBand::DscpRemark {
+                        rate: 2000,
+                        burst_size: 0,
+                        prec_level: 2,
+                    },
+                    MeterBand::Experimenter {
+                        rate: 1,
+                        burst_size: 2,
+                        experimenter: 0x2320,
+                        data: Bytes::from_static(&[1, 2, 3, 4]),
+                    },
+                    MeterBand::Unknown {
+                        type_: 0x1234,
+                        rate: 3,
+                        burst_size: 4,
+                        data: Bytes::from_static(&[0xab, 0xcd]),
+                    },
+                ],
+            }),
+        )]);
+    }
+}

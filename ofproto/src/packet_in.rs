@@ -86,3 +86,43 @@ impl PacketIn {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::{bytes, check};
+
+    #[test]
+    fn packet_in_vectors() {
+        check(&[(
+            "04 0a 0036 00000000               # header
+             ffffffff 0040 01 02               # no buffer, 64 bytes, by an action, table 2
+             0000000000000077                  # cookie
+             0001 000c 80000004 00000003 00000000  # match: in_port 3
+             0000 0102030405060708090a 0b0c    # padding, data",
+            Message::PacketIn(PacketIn {
+                buffer_id: BufferId::NO_BUFFER,
+                total_len: 64,
+                reason: PacketInReason::Action,
+                table_id: TableId(2),
+                cookie: Cookie(0x77),
+                match_: Match::new().with(OxmField::InPort(PortNo(3))),
+                data: Bytes::from_static(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+            }),
+        )]);
+    }
+
+    #[test]
+    fn data_is_a_slice_of_the_frame() {
+        let frame = Bytes::from(bytes(
+            "04 0a 0024 00000000 ffffffff 0002 00 00 0000000000000000 0001000400000000 0000 abcd",
+        ));
+        let (_, message) = Message::decode(frame.clone()).unwrap();
+        let Message::PacketIn(packet_in) = message else {
+            panic!("a packet-in")
+        };
+        assert_eq!(packet_in.data.as_ptr(), frame[34..].as_ptr());
+        assert_eq!(packet_in.in_port(), None);
+    }
+}

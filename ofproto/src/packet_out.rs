@@ -66,3 +66,37 @@ impl PacketOut {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::{bytes, check};
+
+    #[test]
+    fn packet_out_vectors() {
+        check(&[(
+            "04 0d 002b 00000006                  # header
+             ffffffff fffffffd 0010 000000000000  # no buffer, from the controller, 16 bytes of actions
+             0000 0010 00000002 0000 000000000000 # output to port 2
+             aabbcc                               # data",
+            Message::PacketOut(PacketOut {
+                buffer_id: BufferId::NO_BUFFER,
+                in_port: PortNo::CONTROLLER,
+                actions: vec![Action::output(PortNo(2))],
+                data: Bytes::from_static(&[0xaa, 0xbb, 0xcc]),
+            }),
+        )]);
+    }
+
+    #[test]
+    fn actions_that_end_after_the_message_are_refused() {
+        let frame = bytes("04 0d 0018 00000006 ffffffff fffffffd 0008 000000000000");
+        let error = Message::decode(frame.into()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "ofp_packet_out.actions_len at byte 24: ends too early, 8 more bytes expected"
+        );
+        assert_eq!(error.answer, crate::ErrorCode::BAD_REQUEST_BAD_LEN);
+    }
+}

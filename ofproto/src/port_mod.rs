@@ -50,3 +50,28 @@ impl PortMod {
         out.put_u32(0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn port_mod_vectors() {
+        check(&[(
+            "04 10 0028 00000009          # header
+             00000003 00000000            # port 3
+             020000000003 0000            # hw_addr
+             00000001 00000041            # take down, let it cause packet-ins
+             00002000 00000000            # offer autonegotiation",
+            Message::PortMod(PortMod {
+                port_no: PortNo(3),
+                hw_addr: MacAddr::new(2, 0, 0, 0, 0, 3),
+                config: PortConfig::PORT_DOWN,
+                mask: PortConfig::PORT_DOWN | PortConfig::NO_PACKET_IN,
+                advertise: PortFeatures::AUTONEG,
+            }),
+        )]);
+    }
+}

@@ -188,3 +188,51 @@ const MIN_RATE: u16 = 1;
 const MAX_RATE: u16 = 2;
 /// `OFPQT_EXPERIMENTER`.
 const EXPERIMENTER: u16 = 0xffff;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn queue_config_vectors() {
+        check(&[
+            (
+                "04 16 0010 00000001 ffffffff 00000000",
+                Message::QueueGetConfigRequest(QueueGetConfigRequest { port: PortNo::ANY }),
+            ),
+            (
+                "04 17 0062 00000001               # header
+                 00000002 00000000                 # port 2
+                 00000007 00000002 0042 000000000000  # queue 7
+                   0001 0010 00000000 0064 000000000000  # at least 10 %
+                   0002 0010 00000000 03e8 000000000000  # at most 100 %
+                   ffff 0012 00000000 00002320 00000000 abcd  # an experimenter's, two bytes
+                 00000008 00000002 0010 000000000000  # queue 8, no properties",
+                Message::QueueGetConfigReply(QueueGetConfigReply {
+                    port: PortNo(2),
+                    queues: vec![
+                        PacketQueue {
+                            queue_id: QueueId(7),
+                            port: PortNo(2),
+                            properties: vec![
+                                QueueProperty::MinRate(100),
+                                QueueProperty::MaxRate(1000),
+                                QueueProperty::Experimenter {
+                                    experimenter: 0x2320,
+                                    data: Bytes::from_static(&[0xab, 0xcd]),
+                                },
+                            ],
+                        },
+                        PacketQueue {
+                            queue_id: QueueId(8),
+                            port: PortNo(2),
+                            properties: vec![],
+                        },
+                    ],
+                }),
+            ),
+        ]);
+    }
+}

@@ -49,3 +49,30 @@ impl Role {
         out.put_u64(self.generation_id);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn role_vectors() {
+        check(&[
+            (
+                "04 18 0018 00000001 00000002 00000000 8000000000000001",
+                Message::RoleRequest(Role {
+                    role: ControllerRole::Master,
+                    generation_id: 0x8000_0000_0000_0001,
+                }),
+            ),
+            (
+                "04 19 0018 00000001 00000009 00000000 0000000000000001",
+                Message::RoleReply(Role {
+                    role: ControllerRole::Unknown(9),
+                    generation_id: 1,
+                }),
+            ),
+        ]);
+    }
+}

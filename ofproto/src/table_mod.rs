@@ -34,3 +34,21 @@ impl TableMod {
         out.put_u32(self.config);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::vector::check;
+
+    #[test]
+    fn table_mod_vectors() {
+        check(&[(
+            "04 11 0010 00000001 ff 000000 00000003",
+            Message::TableMod(TableMod {
+                table_id: TableId::ALL,
+                config: 3,
+            }),
+        )]);
+    }
+}

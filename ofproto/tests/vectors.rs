@@ -123,7 +123,7 @@ fn files(subfolder: &str, extension: &str) -> Vec<PathBuf> {
         return Vec::new();
     };
     let mut paths: Vec<_> = entries
-        .map(|entry| entry.unwrap().path())
+        .map(|entry| entry.expect("the folder can be listed").path())
         .filter(|path| path.extension().unwrap_or_default() == extension)
         .collect();
     paths.sort();
@@ -144,5 +144,8 @@ fn folder() -> PathBuf {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().unwrap().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }

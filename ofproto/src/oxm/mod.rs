@@ -4,6 +4,8 @@ mod field;
 mod masked;
 mod matching;
 mod raw;
+#[cfg(test)]
+mod tests;
 
 pub use field::OxmField;
 pub use masked::Masked;
