@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 
 /// The samples of one path in one direction.
 ///
-/// The newest 128 or more are kept as they came; older ones are merged with their neighbours, again and again, so
+/// The newest 64 or more are kept as they came; older ones are merged with their neighbours, again and again, so
 /// that the memory is bounded and no count is ever forgotten.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
@@ -108,8 +108,9 @@ impl Suffix {
     }
 }
 
-/// How many samples are kept, merged ones included. At the default period 256 are at least 64 s.
-const CAPACITY: usize = 256;
+/// How many samples are kept, merged ones included. Half of them are unmerged: 6.4 s at the shortest period, more
+/// than the triggers look at one by one.
+const CAPACITY: usize = 128;
 
 #[cfg(test)]
 mod tests {
@@ -159,10 +160,10 @@ mod tests {
         let all = window.suffixes().last().unwrap();
         assert_eq!((all.from, all.sent, all.lost), (at(0), 5_000_000, 100_000));
         assert_eq!((all.covered, all.longest_gap), (all.span(), Duration::ZERO));
-        let recent = window.suffixes().nth(100).unwrap();
+        let recent = window.suffixes().nth(63).unwrap();
         assert_eq!(
             recent.span(),
-            Duration::from_millis(10_100),
+            Duration::from_millis(6_400),
             "the newest samples are as they came"
         );
     }

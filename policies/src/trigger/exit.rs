@@ -41,12 +41,15 @@ pub fn certainly_below(window: &Window, exit: &Exit, alpha: f64) -> Option<State
         if kl::evidence_above(suffix.lost, suffix.sent, exit.threshold) > limit {
             break;
         }
-        let below = kl::evidence_below(suffix.lost, suffix.sent, exit.threshold);
         let measured = match exit.coverage {
             Coverage::Continuous { gap } if suffix.longest_gap > gap => suffix.covered,
             Coverage::Continuous { .. } | Coverage::Sampled => suffix.span(),
         };
-        if measured >= exit.hold && below > strongest {
+        if measured < exit.hold {
+            continue;
+        }
+        let below = kl::evidence_below(suffix.lost, suffix.sent, exit.threshold);
+        if below > strongest {
             strongest = below;
             statement = Some(Statement::new(
                 &suffix,
