@@ -5,14 +5,19 @@
 
 pub mod clean;
 pub mod clock;
+pub mod experiment;
+pub mod experiments;
 pub mod lab;
 pub mod link;
+pub mod machine;
 pub mod moment;
 pub mod netns;
 pub mod packet_socket;
 pub mod process;
+pub mod record;
 pub mod sandbox;
 pub mod sched;
 pub mod switch;
 pub mod tap;
+pub mod traffic;
 pub mod veth;

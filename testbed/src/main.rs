@@ -18,6 +18,12 @@ enum Command {
     /// Start, inspect, change, enter and end a lab.
     #[command(subcommand)]
     Lab(commands::lab::Command),
+    /// Run an experiment; exits with 1 when one of its checks fails
+    Run(commands::run::Arguments),
+    /// List the experiments
+    List,
+    /// Check that the emulated links do what they are told: the experiment `emulator`
+    Selftest(commands::run::Options),
     /// Remove what labs have left behind and list it.
     Clean(commands::clean::Arguments),
 }
@@ -37,6 +43,9 @@ fn main() -> ExitCode {
     };
     let result = match arguments.command {
         Command::Lab(command) => commands::lab::run(command),
+        Command::Run(arguments) => commands::run::run(&arguments),
+        Command::List => Ok(commands::run::list()),
+        Command::Selftest(options) => commands::run::selftest(&options),
         Command::Clean(arguments) => commands::clean::run(&arguments),
     };
     result.unwrap_or_else(|error| {

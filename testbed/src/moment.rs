@@ -43,3 +43,25 @@ impl Add<Duration> for Moment {
         Moment(self.0.saturating_add(nanos))
     }
 }
+
+/// Durations in JSON as seconds with a fraction, so that a plot needs no unpacking. For `#[serde(with = …)]`.
+pub mod seconds {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::time::Duration;
+
+    /// Writes seconds.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(duration.as_secs_f64())
+    }
+
+    /// Reads seconds.
+    ///
+    /// # Errors
+    /// When the number is negative or too large, and the deserializer's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}

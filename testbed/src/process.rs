@@ -141,6 +141,14 @@ impl Daemon {
         Ok(())
     }
 
+    /// Waits until it ends by itself.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn wait(&mut self) -> Result<ExitStatus> {
+        Ok(self.child.wait()?)
+    }
+
     /// Kills it (SIGKILL) and waits until it is gone.
     ///
     /// # Errors

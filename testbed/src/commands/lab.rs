@@ -265,9 +265,9 @@ fn print_state(name: &str, state: &State) {
     }
     println!("{table}");
     for switch in &state.switches {
-        match switch.cpu {
+        match switch.cpu_seconds {
             Some(cpu) => println!(
-                "{} at {}: ovs-vswitchd has used {cpu:?}",
+                "{} at {}: ovs-vswitchd has used {cpu:.2} s of a processor",
                 switch.bridge, switch.site
             ),
             None => println!("{} at {}: ovs-vswitchd is down", switch.bridge, switch.site),

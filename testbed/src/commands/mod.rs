@@ -2,3 +2,4 @@
 
 pub(crate) mod clean;
 pub(crate) mod lab;
+pub(crate) mod run;

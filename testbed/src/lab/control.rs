@@ -95,8 +95,8 @@ pub struct SwitchState {
     pub site: String,
     /// Its bridge.
     pub bridge: String,
-    /// Processor time of `ovs-vswitchd`; `None` while it is down.
-    pub cpu: Option<Duration>,
+    /// Seconds of processor time that `ovs-vswitchd` has used; `None` while it is down.
+    pub cpu_seconds: Option<f64>,
 }
 
 /// Takes the name `name` for a lab. To be done before the sandbox is entered.
@@ -217,11 +217,11 @@ fn state(lab: &Lab, sandbox: &Sandbox) -> Result<State> {
     let mut switches = Vec::new();
     for site in topology::Site::ALL {
         let switch = lab.site(site.name())?;
-        let cpu = switch.usage().ok().map(|usage: Usage| usage.cpu);
+        let cpu_seconds = switch.usage().ok().map(|usage: Usage| usage.cpu.as_secs_f64());
         switches.push(SwitchState {
             site: site.name().to_owned(),
             bridge: switch.bridge().to_owned(),
-            cpu,
+            cpu_seconds,
         });
     }
     Ok(State {

@@ -16,6 +16,7 @@ pub use topology::Site;
 
 use crate::link::{ClassKey, Counters, Direction, LinkSpec};
 use crate::netns::Netns;
+use crate::process;
 use crate::sandbox::Sandbox;
 use crate::switch::{self, Datapath, Switch};
 use anyhow::{Context, Result, bail};
@@ -118,7 +119,7 @@ pub fn default_links(seed: u64) -> LinkSpecs {
     })
 }
 
-/// A running lab. Dropping it ends its programs; its namespaces end with the sandbox.
+/// A running lab. Dropping it ends its programs and frees its names.
 #[derive(Debug)]
 pub struct Lab {
     // Dropped in this order: the switches let go of their ports before these vanish.
@@ -263,6 +264,16 @@ impl Lab {
     /// Folder for logs that an experiment keeps.
     pub fn folder(&self) -> &std::path::Path {
         &self.options.folder
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        // The names become free for the next lab in this sandbox; the namespaces themselves end with the
+        // last process and device in them. An error leaves a name to the end of the sandbox.
+        for name in self.namespaces.keys() {
+            let _ = process::run(process::command("ip").args(["netns", "delete", name]));
+        }
     }
 }
 

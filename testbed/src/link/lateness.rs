@@ -17,10 +17,13 @@ pub struct LatenessSummary {
     /// Packets delivered.
     pub packets: u64,
     /// Median, rounded up to 10 microseconds.
+    #[serde(with = "crate::moment::seconds")]
     pub median: Duration,
     /// 99th percentile, rounded up to 10 microseconds.
+    #[serde(with = "crate::moment::seconds")]
     pub p99: Duration,
     /// The worst.
+    #[serde(with = "crate::moment::seconds")]
     pub max: Duration,
     /// Packets later than one millisecond.
     pub over_1ms: u64,

@@ -13,8 +13,10 @@ pub struct LinkSpec {
     /// `None` is a link that serialises nothing.
     pub rate_bps: Option<u64>,
     /// One-way delay.
+    #[serde(with = "crate::moment::seconds")]
     pub delay: Duration,
     /// Each packet's delay is spread evenly over `delay ± jitter`; packets keep their order.
+    #[serde(with = "crate::moment::seconds")]
     pub jitter: Duration,
     /// Which packets are lost.
     pub loss: LossModel,

@@ -1,0 +1,121 @@
+//! `testbed run`, `testbed selftest` and `testbed list`.
+
+use anyhow::{Context as _, Result};
+use comfy_table::{Table, presets};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use testbed::experiment::{Context, Experiment, Outcome};
+use testbed::experiments;
+use testbed::lab::BackendChoice;
+use testbed::machine::Machine;
+use testbed::record::{self, Manifest};
+use testbed::sandbox::{Lifetime, Sandbox};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Name of the experiment, see `testbed list`
+    name: String,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder for manifest, results and logs [default: target/experiments/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// What emulates the links
+    #[arg(long, value_enum, default_value_t)]
+    backend: BackendChoice,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    run_named(&arguments.name, &arguments.options)
+}
+
+pub(crate) fn selftest(options: &Options) -> Result<ExitCode> {
+    run_named("emulator", options)
+}
+
+pub(crate) fn list() -> ExitCode {
+    for experiment in experiments::all() {
+        println!("{:20} {}", experiment.name(), experiment.shows());
+    }
+    ExitCode::SUCCESS
+}
+
+fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
+    let Some(experiment) = experiments::named(name) else {
+        let names: Vec<&str> = experiments::all()
+            .iter()
+            .map(|experiment| experiment.name())
+            .collect();
+        eprintln!(
+            "testbed: no experiment `{name}`: expected one of {}",
+            names.join(", ")
+        );
+        return Ok(ExitCode::from(crate::EXIT_USAGE));
+    };
+    // Asked outside, where the repository and its safe.directory settings are as the user has them.
+    let commit = record::commit();
+    let folder = options
+        .out
+        .clone()
+        .unwrap_or_else(|| Path::new("target/experiments").join(name));
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let folder = folder.canonicalize()?;
+    anyhow::ensure!(
+        !folder.starts_with("/run"),
+        "{} would vanish with the lab: choose another --out",
+        folder.display()
+    );
+
+    let (sandbox, ()) = Sandbox::enter(Lifetime::Attached, ())?;
+    println!("{name}: {}", experiment.shows());
+    let mut context = Context::new(&sandbox, options.seed, options.backend, &folder);
+    let outcome = experiment.run(&mut context)?;
+    let manifest = Manifest {
+        experiment: name.to_owned(),
+        commit,
+        seed: options.seed,
+        machine: Machine::describe()?,
+        backend: context.used_backend().map(str::to_owned),
+        parameters: experiment.parameters(),
+    };
+    manifest.write(&folder, &outcome)?;
+    print_outcome(&*experiment, &outcome);
+    println!("recorded in {}", folder.display());
+    Ok(if outcome.passed() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn print_outcome(experiment: &dyn Experiment, outcome: &Outcome) {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header(["check", "measured", "expected", ""]);
+    for check in &outcome.checks {
+        let verdict = if check.passed { "pass" } else { "FAIL" };
+        table.add_row([&check.name, &check.measured, &check.expected, verdict]);
+    }
+    println!("{table}");
+    let failed = outcome.checks.iter().filter(|check| !check.passed).count();
+    match failed {
+        0 => println!(
+            "{}: all {} checks passed",
+            experiment.name(),
+            outcome.checks.len()
+        ),
+        failed => println!(
+            "{}: {failed} of {} checks FAILED",
+            experiment.name(),
+            outcome.checks.len()
+        ),
+    }
+}

@@ -1,0 +1,32 @@
+//! The experiments, one file each.
+
+mod capacity;
+mod emulator;
+
+use crate::experiment::Experiment;
+
+/// All experiments, in the order in which `testbed list` shows them.
+pub fn all() -> Vec<Box<dyn Experiment>> {
+    vec![Box::new(emulator::Emulator), Box::new(capacity::Capacity)]
+}
+
+/// The experiment of this name.
+pub fn named(name: &str) -> Option<Box<dyn Experiment>> {
+    all().into_iter().find(|experiment| experiment.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        let names: Vec<&str> = all().iter().map(|experiment| experiment.name()).collect();
+        let mut unique = names.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), names.len());
+        assert!(names.iter().all(|name| named(name).is_some()));
+        assert!(named("perpetual-motion").is_none());
+    }
+}
