@@ -1,0 +1,179 @@
+//! The client: arguments and exit codes.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use controller::api::{Client, ClientError, DEFAULT_SOCKET, ModeRequest, Request};
+use controller::cli::{self, EXIT_FAILURE, table};
+use controller::policy_file;
+
+/// Ask and steer a running bicastd.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+struct Arguments {
+    /// Unix socket of bicastd.
+    #[arg(short, long, global = true, value_name = "PATH", default_value = DEFAULT_SOCKET)]
+    socket: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check a policy file: 0 good, 65 bad.
+    Check {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Show a table.
+    Get {
+        /// Of what.
+        what: What,
+        #[command(flatten)]
+        output: OutputOption,
+    },
+    /// Show all about one thing.
+    #[command(subcommand)]
+    Describe(Describe),
+    /// Change something until bicastd stops.
+    #[command(subcommand)]
+    Set(Set),
+    /// Print decisions and the coming and going of switches as they happen.
+    Watch {
+        #[command(flatten)]
+        output: OutputOption,
+    },
+    /// The daemon itself: version, policy file in force.
+    Status {
+        #[command(flatten)]
+        output: OutputOption,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Describe {
+    /// A policy: class, modes, paths, latest decisions.
+    Policy {
+        /// Its name in the policy file.
+        name: String,
+        #[command(flatten)]
+        output: OutputOption,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Set {
+    /// Hold the mode of what a site sends, or give it back to the policy.
+    Mode {
+        /// The policy.
+        policy: String,
+        /// The sending site.
+        #[arg(long, value_name = "SITE")]
+        from: String,
+        /// `auto`, `bicast`, `unicast`, or `unicast:PATH`.
+        #[arg(value_parser = parse_mode)]
+        mode: ModeRequest,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum What {
+    Switches,
+    Paths,
+    Policies,
+    Decisions,
+}
+
+#[derive(Debug, clap::Args)]
+struct OutputOption {
+    /// How to print.
+    #[arg(short, long, value_enum, default_value = "table")]
+    output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Table,
+    Json,
+}
+
+fn main() -> ExitCode {
+    let arguments: Arguments = match cli::parse() {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    if let Command::Check { file } = &arguments.command {
+        return match policy_file::load(file) {
+            Ok(_) => {
+                println!("{}: good", file.display());
+                ExitCode::SUCCESS
+            }
+            Err(error) => cli::report(error),
+        };
+    }
+    match ask(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(EXIT_FAILURE)
+        }
+    }
+}
+
+fn ask(arguments: &Arguments) -> Result<(), ClientError> {
+    let (request, output) = match &arguments.command {
+        // Needs no daemon; answered in `main`.
+        Command::Check { .. } => return Ok(()),
+        Command::Get { what, output } => {
+            let request = match what {
+                What::Switches => Request::Switches,
+                What::Paths => Request::Paths,
+                What::Policies => Request::Policies,
+                What::Decisions => Request::Decisions { limit: 1000 },
+            };
+            (request, output.output)
+        }
+        Command::Describe(Describe::Policy { name, output }) => {
+            (Request::Policy { name: name.clone() }, output.output)
+        }
+        Command::Set(Set::Mode { policy, from, mode }) => {
+            let request = Request::SetMode {
+                policy: policy.clone(),
+                from: from.clone(),
+                mode: mode.clone(),
+            };
+            (request, Output::Table)
+        }
+        Command::Watch { output } => (Request::Watch, output.output),
+        Command::Status { output } => (Request::Status, output.output),
+    };
+    let mut client = Client::connect(&arguments.socket)?;
+    let response = client.ask(&request)?;
+    if request == Request::Watch {
+        loop {
+            let notice = client.notice()?;
+            match output {
+                Output::Table => println!("{}", table::render_notice(&notice)),
+                Output::Json => println!("{}", serde_json::to_string(&notice)?),
+            }
+        }
+    }
+    match output {
+        Output::Table => println!("{}", table::render(&response)),
+        Output::Json => println!("{}", serde_json::to_string_pretty(&response)?),
+    }
+    Ok(())
+}
+
+fn parse_mode(word: &str) -> Result<ModeRequest, String> {
+    match word.split_once(':') {
+        None if word == "auto" => Ok(ModeRequest::Auto),
+        None if word == "bicast" => Ok(ModeRequest::Bicast),
+        None if word == "unicast" => Ok(ModeRequest::Unicast { path: None }),
+        Some(("unicast", path)) if !path.is_empty() => Ok(ModeRequest::Unicast {
+            path: Some(path.to_owned()),
+        }),
+        _ => Err("expected `auto`, `bicast`, `unicast` or `unicast:PATH`".to_owned()),
+    }
+}

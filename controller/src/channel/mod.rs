@@ -1,0 +1,7 @@
+//! TCP connections of switches.
+
+mod connection;
+mod listener;
+
+pub use connection::{Outbox, Outgoing};
+pub use listener::{Switchboard, listen};

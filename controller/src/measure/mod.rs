@@ -1,0 +1,7 @@
+//! Sources of loss samples.
+
+mod alternate_marking;
+mod settling;
+
+pub use alternate_marking::{Closed, Marking, MarkingOutput, ReceiverReading, SenderReading};
+pub use settling::SettlingPaths;

@@ -1,0 +1,545 @@
+//! One direction of one policy: its engine, its marking, and the groups that carry its mode.
+//!
+//! A mode that adds paths, or that answers a dead path or an operator, is applied at once. One that only saves
+//! copies waits for a period that runs over the sample group, and changes the main group while nothing flows through
+//! it: so every period before and after has exact counts for every path.
+
+mod plan;
+mod view;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use policies::{
+    Decision, Direction, DirectionPolicy, Engine, Evidence, LossSample, Measurement, Mode, PathIndex,
+    PathSet, Peering, Policy, Source, Timestamp,
+};
+
+use crate::api::TotalView;
+use crate::compile::GroupPlan;
+use crate::measure::{Closed, Marking, MarkingOutput, ReceiverReading, SenderReading, SettlingPaths};
+use crate::pipeline::{Colour, Slot};
+
+pub use plan::Found;
+
+/// Names one direction of one policy.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SteeringKey {
+    /// The policy's name.
+    pub policy: Arc<str>,
+    /// The direction.
+    pub direction: Direction,
+}
+
+/// One direction of one policy, sans I/O.
+#[derive(Debug)]
+pub struct Steering {
+    key: SteeringKey,
+    slot: Slot,
+    policy: Policy,
+    measurement: Measurement,
+    peering: Peering,
+    path_names: Vec<String>,
+    totals: Vec<TotalView>,
+    sent: u64,
+    changes: u64,
+    reason: Option<String>,
+    running: Option<Running>,
+}
+
+/// What there is once the sender's switch has been read.
+#[derive(Debug)]
+struct Running {
+    engine: Engine,
+    marking: Marking,
+    usable: PathSet,
+    /// The mode that the main group carries.
+    applied: Mode,
+    /// A mode that waits until the main group is out of use.
+    parked: Option<Parked>,
+    main: Group,
+    sample: Group,
+    periods_since_sample: u32,
+    standby_turn: usize,
+    flip_due: bool,
+}
+
+#[derive(Debug)]
+struct Parked {
+    mode: Mode,
+    since: Timestamp,
+}
+
+/// A group as planned, and how far the datapath has followed.
+#[derive(Debug)]
+struct Group {
+    plan: GroupPlan,
+    paths: SettlingPaths,
+    unconfirmed: u32,
+}
+
+/// What a steering wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SteeringOutput {
+    /// Read the meters of the sending site's switch.
+    ReadSender,
+    /// Read the meters of the receiving site's switch.
+    ReadReceiver,
+    /// Groups are to be other than they were: program the sending site.
+    Program,
+    /// The mode changes, and why.
+    Decided(Decision),
+}
+
+impl Steering {
+    /// A direction of which nothing is known yet. It runs from [`Steering::start`] on.
+    pub fn new(
+        key: SteeringKey,
+        slot: Slot,
+        policy: &Policy,
+        peering: &Peering,
+        measurement: &Measurement,
+    ) -> Steering {
+        Steering {
+            key,
+            slot,
+            policy: policy.clone(),
+            measurement: policy.measurement(measurement),
+            peering: peering.clone(),
+            path_names: peering.path_names(),
+            totals: vec![TotalView::default(); peering.paths.len()],
+            sent: 0,
+            changes: 0,
+            reason: None,
+            running: None,
+        }
+    }
+
+    /// The sending site.
+    pub fn sender(&self) -> &str {
+        self.peering.sender(self.key.direction)
+    }
+
+    /// The receiving site.
+    pub fn receiver(&self) -> &str {
+        self.peering.receiver(self.key.direction)
+    }
+
+    /// The policy's ids.
+    pub fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    /// Whether the sender's switch was read.
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// The peering that the direction belongs to.
+    pub fn peering(&self) -> &Peering {
+        &self.peering
+    }
+
+    /// The names of its paths.
+    pub fn path_names(&self) -> &[String] {
+        &self.path_names
+    }
+
+    /// The sender's switch was read: begins with the mode and colour that were found there, if any.
+    pub fn start(&mut self, now: Timestamp, found: Option<&Found>, usable: PathSet) {
+        let mode = found.map(|found| found.mode);
+        let engine = Engine::new(
+            self.direction_policy(),
+            self.path_names.len(),
+            &self.measurement,
+            now,
+            mode,
+        );
+        let applied = engine.mode();
+        let kept = found.is_some_and(|found| found.mode == applied);
+        let (colour, sampled) = found
+            .as_ref()
+            .map_or((Colour::Zero, false), |found| (found.colour, found.sampled));
+        let main = plan::main(applied, usable, &self.direction_policy().prefer);
+        let sample = plan::sample(applied, usable, &self.direction_policy().prefer, 0);
+        let group = |paths: &plan::Paths| Group {
+            plan: paths.plan(&self.peering, self.key.direction),
+            paths: if kept {
+                SettlingPaths::found(paths.carried())
+            } else {
+                SettlingPaths::unknown()
+            },
+            unconfirmed: 0,
+        };
+        let mut running = Running {
+            engine,
+            marking: Marking::new(now, self.measurement.period, colour, sampled),
+            usable,
+            applied,
+            parked: None,
+            main: group(&main),
+            sample: group(&sample),
+            periods_since_sample: 0,
+            standby_turn: 0,
+            flip_due: false,
+        };
+        running.engine.set_usable(now, usable);
+        running.main.paths.change(main.carried());
+        running.sample.paths.change(sample.carried());
+        self.running = Some(running);
+    }
+
+    /// Takes a changed policy of the same name on the same paths.
+    pub fn reconfigure(
+        &mut self,
+        now: Timestamp,
+        policy: &Policy,
+        measurement: &Measurement,
+    ) -> Vec<SteeringOutput> {
+        let measurement = policy.measurement(measurement);
+        let marks_changed =
+            measurement.colours != self.measurement.colours || policy.class != self.policy.class;
+        self.policy = policy.clone();
+        self.measurement = measurement;
+        let direction_policy = self.direction_policy().clone();
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        running.marking.set_period(self.measurement.period);
+        if marks_changed {
+            running.marking.reset(now);
+        }
+        let decision = running
+            .engine
+            .reconfigure(now, &direction_policy, &self.measurement);
+        self.settle_decisions(now, decision)
+    }
+
+    /// Whether the same policy can go on on that peering: neither sites nor paths changed.
+    pub fn fits(&self, slot: Slot, peering: &Peering) -> bool {
+        self.slot == slot && self.peering == *peering
+    }
+
+    /// Says which paths can be used.
+    pub fn set_usable(&mut self, now: Timestamp, usable: PathSet) -> Vec<SteeringOutput> {
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        if running.usable == usable {
+            return vec![];
+        }
+        let first = running.main.paths.current().intersection(running.usable);
+        running.usable = usable;
+        running.engine.set_usable(now, usable);
+        if first.intersection(usable) != first {
+            // A dead port moves the packets of an `ff` group before we hear of it.
+            running.main.paths.disturbed(now);
+        }
+        self.settle_decisions(now, None)
+    }
+
+    /// Holds a mode by an operator's order, or gives it back to the policy.
+    pub fn pin(&mut self, now: Timestamp, mode: Option<Mode>) -> Vec<SteeringOutput> {
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        let decision = running.engine.pin(now, mode);
+        self.settle_decisions(now, decision)
+    }
+
+    /// The mode that "unicast" or "bicast" without names means now: by preference, usable paths first.
+    pub fn preferred(&self, count: usize) -> PathSet {
+        let usable = self
+            .running
+            .as_ref()
+            .map_or(PathSet::EMPTY, |running| running.usable);
+        let prefer = &self.direction_policy().prefer;
+        let (good, bad): (Vec<PathIndex>, Vec<PathIndex>) =
+            prefer.iter().partition(|path| usable.contains(**path));
+        good.into_iter().chain(bad).take(count).collect()
+    }
+
+    /// Called when [`Steering::deadline`] has come.
+    pub fn tick(&mut self, now: Timestamp) -> Vec<SteeringOutput> {
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        running.main.paths.tick(now);
+        running.sample.paths.tick(now);
+        let outputs = running.marking.tick(now);
+        let mut outputs = self.marking_outputs(now, outputs);
+        if let Some(running) = &mut self.running
+            && let Some(parked) = running.parked.take_if(|parked| now >= parked.since + PARKED_MAX)
+        {
+            outputs.extend(self.apply(parked.mode));
+        }
+        outputs.extend(self.settle_decisions(now, None));
+        outputs
+    }
+
+    /// When [`Steering::tick`] wants to be called.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        let running = self.running.as_ref()?;
+        [
+            running.marking.deadline(),
+            running.main.paths.deadline(),
+            running.sample.paths.deadline(),
+            running.engine.next_deadline(),
+            running.parked.as_ref().map(|parked| parked.since + PARKED_MAX),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// The sender's meters.
+    pub fn sender_reading(&mut self, now: Timestamp, reading: SenderReading) -> Vec<SteeringOutput> {
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        let outputs = running.marking.sender_reading(now, reading);
+        self.marking_outputs(now, outputs)
+    }
+
+    /// The receiver's meters.
+    pub fn receiver_reading(&mut self, now: Timestamp, reading: ReceiverReading) -> Vec<SteeringOutput> {
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        let outputs = running.marking.receiver_reading(now, reading);
+        self.marking_outputs(now, outputs)
+    }
+
+    /// If the open period is over: opens the next one. The caller sends the steer entry of [`Steering::sending`] and
+    /// says [`Steering::flipped`] when it is confirmed.
+    pub fn take_flip(&mut self, now: Timestamp) -> bool {
+        let sampling = self.measurement.sampling.fraction();
+        let Some(running) = &mut self.running else {
+            return false;
+        };
+        if !std::mem::take(&mut running.flip_due) {
+            return false;
+        }
+        let standby = running.sample.paths.current() != running.main.paths.current();
+        let sample_due = sampling > 0.0
+            && standby
+            && running.usable.len() > 1
+            && f64::from(running.periods_since_sample + 1) * sampling >= 1.0;
+        // Twice in a row over the sample group would leave no closed period of the main group between.
+        let sampled = (sample_due || running.parked.is_some()) && !running.marking.sampled();
+        running.periods_since_sample = if sampled {
+            0
+        } else {
+            running.periods_since_sample + 1
+        };
+        let group = if sampled { &running.sample } else { &running.main };
+        running.marking.flip(now, sampled, group.paths.certain());
+        true
+    }
+
+    /// The switch confirmed the flip.
+    pub fn flipped(&mut self, now: Timestamp) {
+        if let Some(running) = &mut self.running {
+            running.marking.flipped(now);
+        }
+    }
+
+    /// Group changes were sent, if there were any, and a barrier after them: to be confirmed once.
+    pub fn groups_sent(&mut self) {
+        for group in self
+            .running
+            .iter_mut()
+            .flat_map(|running| [&mut running.main, &mut running.sample])
+        {
+            group.unconfirmed += 1;
+        }
+    }
+
+    /// A barrier after group changes was answered, or nothing had to be sent.
+    pub fn groups_confirmed(&mut self, now: Timestamp) {
+        for group in self
+            .running
+            .iter_mut()
+            .flat_map(|running| [&mut running.main, &mut running.sample])
+        {
+            group.unconfirmed = group.unconfirmed.saturating_sub(1);
+            if group.unconfirmed == 0 {
+                group.paths.confirmed(now);
+            }
+        }
+    }
+
+    /// A meter was made anew: counts start over.
+    pub fn meters_renewed(&mut self, now: Timestamp) {
+        if let Some(running) = &mut self.running {
+            running.marking.reset(now);
+            running.flip_due = false;
+        }
+    }
+
+    /// The connection to a switch is gone: what was under way will not be confirmed.
+    pub fn interrupted(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.marking.interrupt();
+            running.flip_due = false;
+            running.main.unconfirmed = 0;
+            running.sample.unconfirmed = 0;
+        }
+    }
+
+    fn direction_policy(&self) -> &DirectionPolicy {
+        self.policy.direction(self.key.direction)
+    }
+
+    fn marking_outputs(&mut self, now: Timestamp, marking: Vec<MarkingOutput>) -> Vec<SteeringOutput> {
+        let mut outputs = vec![];
+        for output in marking {
+            match output {
+                MarkingOutput::ReadSender => outputs.push(SteeringOutput::ReadSender),
+                MarkingOutput::ReadReceiver => outputs.push(SteeringOutput::ReadReceiver),
+                MarkingOutput::FlipDue => {
+                    if let Some(running) = &mut self.running {
+                        running.flip_due = true;
+                    }
+                }
+                MarkingOutput::SenderClosed { sampled } => outputs.extend(self.main_out_of_use(sampled)),
+                MarkingOutput::Late { path, packets } => {
+                    if let Some(total) = self.totals.get_mut(path.index()) {
+                        total.received += packets;
+                    }
+                }
+                MarkingOutput::Closed(closed) => outputs.extend(self.closed(now, &closed)),
+            }
+        }
+        outputs
+    }
+
+    /// The last packet of a period left the sender. If that was the main group's and the sample group carries the
+    /// present one, the main group can be changed unseen.
+    fn main_out_of_use(&mut self, sampled: bool) -> Vec<SteeringOutput> {
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        if sampled || !running.marking.sampled() {
+            return vec![];
+        }
+        let parked = running.parked.take();
+        parked.map(|parked| self.apply(parked.mode)).unwrap_or_default()
+    }
+
+    fn closed(&mut self, now: Timestamp, closed: &Closed) -> Vec<SteeringOutput> {
+        self.sent += closed.sent;
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        let in_use = running.applied.paths();
+        for (path, received) in &closed.received {
+            let Some(total) = self.totals.get_mut(path.index()) else {
+                continue;
+            };
+            total.periods += 1;
+            total.sent += closed.sent;
+            total.received += received;
+            let by = if closed.sampled && !in_use.contains(*path) {
+                total.sampled_periods += 1;
+                Source::SampledBicast
+            } else {
+                Source::AlternateMarking
+            };
+            if closed.sent > 0 {
+                running.engine.observe(&LossSample {
+                    path: *path,
+                    direction: self.key.direction,
+                    from: closed.from,
+                    until: closed.until,
+                    sent: closed.sent,
+                    lost: closed.sent.saturating_sub(*received),
+                    by,
+                });
+            }
+        }
+        if closed.sampled {
+            running.standby_turn = running.standby_turn.wrapping_add(1);
+        }
+        let mut outputs = self.settle_decisions(now, None);
+        outputs.extend(self.replan());
+        outputs
+    }
+
+    /// Lets the engine decide, and applies or parks the mode that comes out of it.
+    fn settle_decisions(&mut self, now: Timestamp, first: Option<Decision>) -> Vec<SteeringOutput> {
+        let mut outputs = vec![];
+        let Some(running) = &mut self.running else {
+            return outputs;
+        };
+        let mut decision = first.or_else(|| running.engine.decide(now));
+        let mut saves_copies = false;
+        while let Some(decided) = decision {
+            saves_copies = matches!(decided.evidence, Evidence::LossBelow { .. });
+            self.changes += 1;
+            self.reason = Some(decided.sentence(&self.path_names));
+            outputs.push(SteeringOutput::Decided(decided));
+            decision = running.engine.decide(now);
+        }
+        let wanted = running.engine.mode();
+        if wanted == running.applied {
+            running.parked = None;
+        } else if saves_copies {
+            running.parked = Some(Parked {
+                mode: wanted,
+                since: now,
+            });
+        } else if running.parked.as_ref().is_none_or(|parked| parked.mode != wanted) {
+            running.parked = None;
+            outputs.extend(self.apply(wanted));
+            return outputs;
+        }
+        outputs.extend(self.replan());
+        outputs
+    }
+
+    fn apply(&mut self, mode: Mode) -> Vec<SteeringOutput> {
+        if let Some(running) = &mut self.running {
+            running.applied = mode;
+        }
+        self.replan()
+    }
+
+    /// Works out both groups anew. A sample group in use is left alone unless one of its paths died.
+    fn replan(&mut self) -> Vec<SteeringOutput> {
+        let (peering, direction) = (&self.peering, self.key.direction);
+        let prefer = &self.policy.direction(direction).prefer;
+        let Some(running) = &mut self.running else {
+            return vec![];
+        };
+        let main = plan::main(running.applied, running.usable, prefer);
+        let mut changed = running.main.change(&main, peering, direction);
+        let sample_paths = running.sample.paths.current();
+        let sample_dead = sample_paths.intersection(running.usable) != sample_paths;
+        if sample_dead || !running.marking.sample_pending() {
+            let sample = plan::sample(running.applied, running.usable, prefer, running.standby_turn);
+            changed |= running.sample.change(&sample, peering, direction);
+        }
+        running
+            .marking
+            .restrict(running.main.paths.certain(), running.sample.paths.certain());
+        if changed {
+            vec![SteeringOutput::Program]
+        } else {
+            vec![]
+        }
+    }
+}
+
+impl Group {
+    fn change(&mut self, paths: &plan::Paths, peering: &Peering, direction: Direction) -> bool {
+        self.paths.change(paths.carried());
+        let plan = paths.plan(peering, direction);
+        let changed = plan != self.plan;
+        self.plan = plan;
+        changed
+    }
+}
+
+/// A mode that saves copies is applied after this even if the traffic gives no occasion to do it unseen.
+const PARKED_MAX: Duration = Duration::from_secs(5);

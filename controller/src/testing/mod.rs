@@ -1,0 +1,1 @@
+//! A fake OpenFlow switch for tests and simulations.
