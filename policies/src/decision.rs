@@ -82,7 +82,7 @@ pub enum Evidence {
 
 impl Decision {
     /// The decision in one sentence, with the paths' names (the keys of `peering.paths`):
-    /// `unicast a → bicast a+b: a lost 3.1 % (149 of 4,812 in 0.6 s, 99.99 % certain ≥ 2.7 %), above enter 2 %`.
+    /// `unicast a → bicast a+b: a lost 3.1 % (149 of 4,812 in 0.6 s, 99.99 % certain ≥ 2.1 %), above enter 2 %`.
     pub fn sentence(&self, names: &[String]) -> String {
         format!(
             "{} → {}: {}",
@@ -204,13 +204,13 @@ mod tests {
             lost: 149,
             sent: 4812,
             span: Duration::from_millis(600),
-            bound: Probability::new(0.0272).unwrap(),
+            bound: Probability::new(0.0214).unwrap(),
             confidence: Probability::from_percent(99.99).unwrap(),
             threshold: Probability::from_percent(2.0).unwrap(),
         };
         assert_eq!(
             decision(above).sentence(&names),
-            "unicast a → bicast a+b: a lost 3.1 % (149 of 4,812 in 0.6 s, 99.99 % certain ≥ 2.7 %), above enter 2 %"
+            "unicast a → bicast a+b: a lost 3.1 % (149 of 4,812 in 0.6 s, 99.99 % certain ≥ 2.1 %), above enter 2 %"
         );
         assert_eq!(
             decision(Evidence::PathDown { path: PathIndex(1) }).sentence(&names),

@@ -192,28 +192,12 @@ fn direction(
         .find(|(site, _)| site.text == sender)
         .map(|(_, own)| own);
 
-    let Some(mode_text) = own.and_then(|own| own.mode.as_ref()).or(spec.mode.as_ref()) else {
-        let message = format!("policy `{}` needs the key `mode`", name.text);
-        report.fault(
-            name.place,
-            Fault::with_help(message, "write `mode: unicast`, `bicast` or `adaptive`"),
-        );
-        return None;
-    };
-    let mode = report.value(mode_text, values::mode)?;
-    if mode != ModePolicy::Unicast && pair.paths.len() < 2 {
-        report.fault(
-            mode_text.place,
-            Fault::with_help(
-                format!(
-                    "mode {mode} needs at least two paths, peering `{}` has {}",
-                    pair.name,
-                    pair.paths.len()
-                ),
-                "add a path to the peering or write `mode: unicast`",
-            ),
-        );
-    }
+    let mode = mode(
+        own.and_then(|own| own.mode.as_ref()).or(spec.mode.as_ref()),
+        name,
+        pair,
+        report,
+    );
     let prefer = preference(
         own.and_then(|own| own.prefer.as_ref()).or(spec.prefer.as_ref()),
         pair,
@@ -228,11 +212,37 @@ fn direction(
     let (enter, exit) = thresholds?;
     Some(DirectionPolicy {
         direction,
-        mode,
+        mode: mode?,
         prefer: prefer?,
         enter,
         exit,
     })
+}
+
+fn mode(text: Option<&Text>, policy: &Name, pair: &Pair<'_>, report: &mut Report) -> Option<ModePolicy> {
+    let Some(text) = text else {
+        let message = format!("policy `{}` needs the key `mode`", policy.text);
+        report.fault(
+            policy.place,
+            Fault::with_help(message, "write `mode: unicast`, `bicast` or `adaptive`"),
+        );
+        return None;
+    };
+    let mode = report.value(text, values::mode)?;
+    if mode != ModePolicy::Unicast && pair.paths.len() < 2 {
+        report.fault(
+            text.place,
+            Fault::with_help(
+                format!(
+                    "mode {mode} needs at least two paths, peering `{}` has {}",
+                    pair.name,
+                    pair.paths.len()
+                ),
+                "add a path to the peering or write `mode: unicast`",
+            ),
+        );
+    }
+    Some(mode)
 }
 
 /// Every path once: those that are named, then the rest in the order of the file.
