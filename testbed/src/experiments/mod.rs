@@ -2,12 +2,17 @@
 
 mod capacity;
 mod emulator;
+mod smoke;
 
 use crate::experiment::Experiment;
 
 /// All experiments, in the order in which `testbed list` shows them.
 pub fn all() -> Vec<Box<dyn Experiment>> {
-    vec![Box::new(emulator::Emulator), Box::new(capacity::Capacity)]
+    vec![
+        Box::new(smoke::Smoke),
+        Box::new(emulator::Emulator),
+        Box::new(capacity::Capacity),
+    ]
 }
 
 /// The experiment of this name.
