@@ -101,18 +101,16 @@ impl Contents {
 
     /// Takes in what an OFPMP_METER_CONFIG reply lists; meters outside our range are left out.
     pub fn add_meters(&mut self, meters: Vec<MeterConfig>) {
-        let ours = meters
-            .into_iter()
-            .filter(|meter| METERS.contains(&meter.meter_id.0));
-        self.meters.extend(ours.map(|meter| {
-            (
-                meter.meter_id,
-                MeterEntry {
-                    flags: meter.flags,
-                    bands: meter.bands,
-                },
-            )
-        }));
+        for MeterConfig { meter_id, flags, mut bands } in meters {
+            if !METERS.contains(&meter_id.0) {
+                continue;
+            }
+            if !flags.contains(MeterFlags::BURST) {
+                // Without the flag the field means nothing (§7.3.4.4); Open vSwitch fills its own default in.
+                bands.iter_mut().for_each(forget_burst_size);
+            }
+            self.meters.insert(meter_id, MeterEntry { flags, bands });
+        }
     }
 
     /// Puts a flow entry in, its match and instructions in canonical order.
@@ -126,6 +124,15 @@ impl Contents {
             },
             entry,
         );
+    }
+}
+
+fn forget_burst_size(band: &mut MeterBand) {
+    match band {
+        MeterBand::Drop { burst_size, .. }
+        | MeterBand::DscpRemark { burst_size, .. }
+        | MeterBand::Experimenter { burst_size, .. }
+        | MeterBand::Unknown { burst_size, .. } => *burst_size = 0,
     }
 }
 
