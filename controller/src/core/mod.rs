@@ -9,11 +9,15 @@
 //! Nothing here waits, reads a clock or knows a socket. The same `Core` runs in the daemon and in the simulation
 //! of `tests/`.
 
+mod connections;
+mod meters;
 mod packets;
+mod programming;
 mod reload;
 mod requests;
 mod site;
-mod switches;
+mod switch_messages;
+mod takeover;
 mod timers;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -47,6 +51,8 @@ pub struct Core {
     touched: BTreeSet<Key>,
     /// Sites whose switch may not hold what it should.
     dirty: BTreeSet<String>,
+    /// Sites whose meters somebody wants to read.
+    metered: BTreeSet<String>,
 }
 
 /// To whom the messages of an identified connection go.
@@ -80,6 +86,7 @@ impl Core {
             timers: Timers::new(),
             touched: BTreeSet::new(),
             dirty: BTreeSet::new(),
+            metered: BTreeSet::new(),
         }
     }
 

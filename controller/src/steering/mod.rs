@@ -231,7 +231,7 @@ impl Steering {
         let first = running.main.paths.current().intersection(running.usable);
         running.usable = usable;
         running.engine.set_usable(now, usable);
-        if first.intersection(usable) != first {
+        if first.intersection(usable) != first && matches!(running.main.plan, GroupPlan::FastFailover(_)) {
             // A dead port moves the packets of an `ff` group before we hear of it.
             running.main.paths.disturbed(now);
         }
