@@ -56,6 +56,7 @@ mod port_status;
 mod queue_config;
 mod role;
 mod table_mod;
+mod text;
 mod types;
 #[cfg(test)]
 mod vector;
@@ -92,6 +93,7 @@ pub use port_status::{PortReason, PortStatus};
 pub use queue_config::{PacketQueue, QueueGetConfigReply, QueueGetConfigRequest, QueueProperty};
 pub use role::{ControllerRole, Role};
 pub use table_mod::TableMod;
+pub use text::Text;
 pub use types::{
     BufferId, Cookie, DatapathId, GroupId, MacAddr, MeterId, ParseDatapathIdError, PortNo, QueueId, TableId,
     Xid,

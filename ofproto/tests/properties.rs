@@ -35,6 +35,7 @@ proptest! {
         frame[2..4].copy_from_slice(&length.to_be_bytes());
         match Message::decode(frame.clone().into()) {
             Ok((header, message)) => {
+                prop_assert!(!message.text(header.xid).to_string().is_empty());
                 let once = encoded(&message, header.xid);
                 let (_, again) = Message::decode(once.clone()).expect("what was encoded decodes");
                 prop_assert_eq!(encoded(&again, header.xid), once);
@@ -60,7 +61,9 @@ proptest! {
         frame.truncate(8.max(cut.index(frame.len() + 1)));
         let length = u16::try_from(frame.len()).expect("a short frame");
         frame[2..4].copy_from_slice(&length.to_be_bytes());
-        let _ = Message::decode(frame.into());
+        if let Ok((header, message)) = Message::decode(frame.into()) {
+            prop_assert!(!message.text(header.xid).to_string().is_empty());
+        }
     }
 
     #[test]

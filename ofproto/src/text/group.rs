@@ -1,0 +1,63 @@
+//! Text of groups.
+
+use super::actions::put_actions;
+use super::put_duration;
+use crate::{Bucket, GroupId, GroupMod, GroupModCommand, GroupStats, GroupType, PortNo};
+
+pub(super) fn put_group_mod(out: &mut String, group_mod: &GroupMod) {
+    out.push('\n');
+    match group_mod.command {
+        GroupModCommand::Add => out.push_str(" ADD "),
+        GroupModCommand::Modify => out.push_str(" MOD "),
+        GroupModCommand::Delete => out.push_str(" DEL "),
+        GroupModCommand::AddOrModify => out.push_str(" ADD_OR_MOD "),
+        GroupModCommand::Unknown(number) => put!(out, " cmd:{number} "),
+    }
+    put_group(out, group_mod.group_id, group_mod.type_, &group_mod.buckets);
+}
+
+pub(super) fn put_group(out: &mut String, group_id: GroupId, type_: GroupType, buckets: &[Bucket]) {
+    put!(out, "group_id={},type=", group_id.0);
+    match type_ {
+        GroupType::All => out.push_str("all"),
+        GroupType::Select => out.push_str("select"),
+        GroupType::Indirect => out.push_str("indirect"),
+        GroupType::FastFailover => out.push_str("ff"),
+        GroupType::Unknown(number) => put!(out, "{number}"),
+    }
+    let usual_weight = u16::from(type_ == GroupType::Select);
+    for bucket in buckets {
+        out.push_str(",bucket=");
+        if bucket.weight != usual_weight {
+            put!(out, "weight:{},", bucket.weight);
+        }
+        if bucket.watch_port != PortNo::ANY {
+            put!(out, "watch_port:{},", bucket.watch_port);
+        }
+        if bucket.watch_group != GroupId::ANY {
+            put!(out, "watch_group:{},", bucket.watch_group.0);
+        }
+        out.push_str("actions=");
+        put_actions(out, &bucket.actions);
+    }
+}
+
+pub(super) fn put_group_stats(out: &mut String, stats: &GroupStats) {
+    put!(out, " group_id={},duration=", stats.group_id.0);
+    put_duration(out, stats.duration_sec, stats.duration_nsec);
+    put!(out, ",ref_count={}", stats.ref_count);
+    put!(
+        out,
+        ",packet_count={},byte_count={}",
+        stats.packet_count,
+        stats.byte_count
+    );
+    for (at, bucket) in stats.bucket_stats.iter().enumerate() {
+        put!(
+            out,
+            ",bucket{at}:packet_count={},byte_count={}",
+            bucket.packet_count,
+            bucket.byte_count
+        );
+    }
+}

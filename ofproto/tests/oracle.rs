@@ -1,0 +1,66 @@
+//! Generated messages read as the `ovs-ofctl` of this machine prints them. Where there is none, nothing is asked.
+
+mod plausible;
+
+use std::io::ErrorKind;
+use std::process::Command;
+
+use bytes::BytesMut;
+use ofproto::Xid;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+#[test]
+fn generated_messages_read_as_open_vswitch_prints_them() {
+    let seed = std::env::var("BICAST_SEED").map_or(1, |seed| seed.parse().expect("BICAST_SEED is a number"));
+    let mut runner = runner(seed);
+    let strategy = plausible::message();
+    let (mut compared, mut refused, mut differences) = (0, 0, Vec::new());
+    for _ in 0..MESSAGES {
+        let message = strategy
+            .new_tree(&mut runner)
+            .expect("a generated message")
+            .current();
+        let mut frame = BytesMut::new();
+        message
+            .encode(Xid(0x1a), &mut frame)
+            .expect("a generated message fits");
+        let Some(expected) = ofp_print(&frame) else {
+            eprintln!("no ovs-ofctl on this machine, nothing was compared");
+            return;
+        };
+        if expected.contains("***decode error") {
+            refused += 1;
+            continue;
+        }
+        compared += 1;
+        let text = format!("{}\n", message.text(Xid(0x1a)));
+        if text != expected {
+            differences.push(format!(" ours: {text:?}\ntheir: {expected:?}\n"));
+        }
+    }
+    eprintln!("{compared} messages compared, {refused} that Open vSwitch does not take");
+    differences.sort_by_key(String::len);
+    differences.truncate(20);
+    assert!(differences.is_empty(), "seed {seed}\n{}", differences.join("\n"));
+    assert!(compared > MESSAGES / 2, "most generated messages are plausible");
+}
+
+/// What `ovs-ofctl ofp-print` says; `None` without Open vSwitch.
+fn ofp_print(frame: &[u8]) -> Option<String> {
+    let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+    let output = match Command::new("ovs-ofctl").args(["ofp-print", &hex]).output() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        run => run.expect("ovs-ofctl can be run"),
+    };
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn runner(seed: u64) -> TestRunner {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    TestRunner::new_with_rng(Config::default(), rng)
+}
+
+const MESSAGES: usize = 500;

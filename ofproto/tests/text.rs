@@ -1,0 +1,71 @@
+//! Recorded messages read as `ovs-ofctl ofp-print` prints them: each `.bin` has a `.txt` beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ofproto::{ExperimenterId, Message, MultipartReplyBody};
+
+/// Is the text of this message in other words than those of Open vSwitch?
+fn in_other_words(message: &Message) -> bool {
+    match message {
+        // What tables can do fills pages; we say how many tables there are.
+        Message::MultipartReply(reply) => {
+            matches!(
+                reply.body,
+                MultipartReplyBody::TableFeatures(_) | MultipartReplyBody::Table(_)
+            )
+        }
+        // Messages of Nicira's are kept as bytes.
+        Message::Experimenter(message) => message.experimenter == ExperimenterId::NICIRA.0,
+        _ => false,
+    }
+}
+
+#[test]
+fn recorded_messages_read_as_open_vswitch_prints_them() {
+    let mut failures = Vec::new();
+    let mut checked = 0;
+    for path in recorded() {
+        let name = path.display().to_string();
+        let frame = fs::read(&path).expect("a recorded message");
+        let expected = fs::read_to_string(path.with_extension("txt")).expect("its text");
+        let (header, message) = Message::decode(frame.into()).expect("a message");
+        let text = format!("{}\n", message.text(header.xid).at_version(header.version));
+        if in_other_words(&message) {
+            continue;
+        }
+        checked += 1;
+        if text != expected {
+            failures.push(format!("{name}\n got: {text:?}\nwant: {expected:?}"));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {checked} differ\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    assert!(checked > 0);
+}
+
+fn recorded() -> Vec<PathBuf> {
+    let folder = std::env::var_os("BICAST_VECTORS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"),
+        PathBuf::from,
+    );
+    assert!(
+        folder.is_dir(),
+        "the folder of recorded messages {} does not exist",
+        folder.display()
+    );
+    let mut paths = Vec::new();
+    for subfolder in ["ovs", "ovs-live-of13"] {
+        let Ok(entries) = fs::read_dir(folder.join(subfolder)) else {
+            continue;
+        };
+        paths.extend(entries.map(|entry| entry.expect("the folder can be listed").path()));
+    }
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "bin"));
+    paths.sort();
+    paths
+}
