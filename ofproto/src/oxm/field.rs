@@ -6,7 +6,7 @@ use bytes::{BufMut, BytesMut};
 use nom::Parser;
 use nom::error::context;
 
-use super::masked::Content;
+use super::masked::{Content, canonical_of};
 use super::raw::put_header;
 use super::{CLASS_BASIC, Masked, OxmId, RawOxm};
 use crate::wire::{Parsed, Span, be_u8, be_u16, span};
@@ -46,8 +46,7 @@ macro_rules! oxm_fields {
                 OxmId { class: CLASS_BASIC, field, has_mask, length, experimenter: None }
             }
 
-            /// With the mask applied and a full mask dropped; `None` when nothing is matched at all.
-            pub(super) fn canonical(&self) -> Option<Self> {
+            fn canonical_of_whole_bytes(&self) -> Option<Self> {
                 match self {
                     $(Self::$variant(content) => content.canonical($width).map(Self::$variant),)*
                     Self::Raw(raw) => raw.canonical().map(Self::Raw),
@@ -89,6 +88,17 @@ impl OxmField {
     pub(super) fn class_and_number(&self) -> (u16, u8) {
         let id = self.id();
         (id.class, id.field)
+    }
+
+    /// With the mask applied and a full mask dropped; `None` when nothing is matched at all.
+    pub(super) fn canonical(&self) -> Option<Self> {
+        match self {
+            // These have fewer bits than their bytes.
+            Self::VlanVid(vid) => canonical_of(*vid, 0x1fff).map(Self::VlanVid),
+            Self::Ipv6Flabel(label) => canonical_of(*label, 0xf_ffff).map(Self::Ipv6Flabel),
+            Self::Ipv6Exthdr(bits) => canonical_of(*bits, 0x01ff).map(Self::Ipv6Exthdr),
+            _ => self.canonical_of_whole_bytes(),
+        }
     }
 
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {

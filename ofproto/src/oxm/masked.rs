@@ -131,12 +131,16 @@ impl<T: Value> Content for Masked<T> {
     }
 
     fn canonical(&self, width: u8) -> Option<Self> {
-        match self.mask {
-            None => Some(*self),
-            Some(mask) if mask == T::zero() => None,
-            Some(mask) if mask == T::ones(width) => Some(Self::exact(self.value)),
-            Some(mask) => Some(Self::new(self.value.and(mask), mask)),
-        }
+        canonical_of(*self, T::ones(width))
+    }
+}
+
+/// As [`Content::canonical`], for a value of which only these bits exist.
+pub(super) fn canonical_of<T: Value>(masked: Masked<T>, bits: T) -> Option<Masked<T>> {
+    match masked.mask {
+        Some(mask) if mask.and(bits) == T::zero() => None,
+        Some(mask) if mask.and(bits) != bits => Some(Masked::new(masked.value.and(mask), mask.and(bits))),
+        _ => Some(Masked::exact(masked.value)),
     }
 }
 

@@ -183,6 +183,8 @@ fn matches_that_mean_the_same_sort_to_the_same() {
             [255, 255, 255, 0].into(),
         )))
         .with(OxmField::PbbIsid(Masked::new(5, 0xff_ffff)))
+        .with(OxmField::VlanVid(Masked::new(0x1064, 0x1fff)))
+        .with(OxmField::Ipv6Flabel(Masked::new(7, 0xf_ffff)))
         .with(OxmField::Raw(RawOxm {
             class: 1,
             field: 3,
@@ -197,11 +199,13 @@ fn matches_that_mean_the_same_sort_to_the_same() {
             body: Bytes::from_static(&[0x12, 0x34]),
         }))
         .with(OxmField::EthType(0x800))
+        .with(OxmField::VlanVid(0x1064.into()))
         .with(OxmField::Ipv4Src(Masked::new(
             [10, 0, 1, 0].into(),
             [255, 255, 255, 0].into(),
         )))
         .with(OxmField::Ipv4Dst(Masked::exact([10, 0, 0, 1].into())))
+        .with(OxmField::Ipv6Flabel(7.into()))
         .with(OxmField::PbbIsid(5.into()));
     assert_ne!(one, other);
     assert_eq!(one.sorted(), other);
