@@ -21,6 +21,12 @@ pub trait Experiment {
         Value::Null
     }
 
+    /// Whether it compares with what the links dropped to the packet, or foretells it from the seed: only the
+    /// emulator counts classes apart and repeats its losses.
+    fn needs_emulator(&self) -> bool {
+        false
+    }
+
     /// Runs it.
     ///
     /// # Errors
@@ -33,6 +39,8 @@ pub trait Experiment {
 pub struct Context<'a> {
     /// Seed of everything random in it.
     pub seed: u64,
+    /// Whether to repeat less often: for tests, not for numbers.
+    pub quick: bool,
     sandbox: &'a Sandbox,
     backend: BackendChoice,
     folder: PathBuf,
@@ -63,9 +71,10 @@ pub struct Check {
 
 impl<'a> Context<'a> {
     /// A context whose logs and results go to `folder`.
-    pub fn new(sandbox: &'a Sandbox, seed: u64, backend: BackendChoice, folder: &Path) -> Self {
+    pub fn new(sandbox: &'a Sandbox, seed: u64, quick: bool, backend: BackendChoice, folder: &Path) -> Self {
         Context {
             seed,
+            quick,
             sandbox,
             backend,
             folder: folder.to_owned(),

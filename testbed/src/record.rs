@@ -18,6 +18,8 @@ pub struct Manifest {
     pub commit: Option<String>,
     /// Seed of everything random.
     pub seed: u64,
+    /// Whether it ran with fewer repetitions.
+    pub quick: bool,
     /// The machine.
     pub machine: Machine,
     /// What emulated the links.

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use testbed::lab::control::{self, Request, Response, State};
 use testbed::lab::{BackendChoice, Forwarding, Lab, LabOptions, LinkName, default_links, enter};
@@ -33,6 +34,9 @@ pub(crate) enum Command {
         /// Forward by static flows instead of waiting for a controller
         #[arg(long, value_enum)]
         forward: Option<ForwardChoice>,
+        /// Run bicastd in the namespace `control` with this policy file
+        #[arg(long, value_name = "FILE", conflicts_with = "forward")]
+        policy: Option<PathBuf>,
     },
     /// Show a lab: links and what they did to packets, switches, the lab's own faults
     Inspect {
@@ -124,6 +128,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
             datapath,
             seed,
             forward,
+            policy,
         } => {
             let forwarding = forward.map(|choice| match choice {
                 ForwardChoice::A => Forwarding::Unicast(LinkName::A),
@@ -141,7 +146,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
                 static_neighbours: forwarding.is_some(),
                 ..LabOptions::default()
             };
-            up(&name.name, detach, options, forwarding)
+            up(&name.name, detach, options, forwarding, policy.as_deref())
         }
         Command::Inspect { name, output } => {
             let state = inspect(&name.name)?;
@@ -198,7 +203,13 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     }
 }
 
-fn up(name: &str, detach: bool, options: LabOptions, forwarding: Option<Forwarding>) -> Result<ExitCode> {
+fn up(
+    name: &str,
+    detach: bool,
+    options: LabOptions,
+    forwarding: Option<Forwarding>,
+    policy: Option<&Path>,
+) -> Result<ExitCode> {
     let listener = control::bind(name)?;
     let lifetime = if detach {
         Lifetime::Detached
@@ -210,6 +221,9 @@ fn up(name: &str, detach: bool, options: LabOptions, forwarding: Option<Forwardi
     if let Some(forwarding) = forwarding {
         lab.forward_statically(forwarding)?;
     }
+    let controller = policy
+        .map(|policy| lab.spawn_controller(policy, &[]))
+        .transpose()?;
     println!(
         "lab `{name}` is up: links by {}, datapath {:?}",
         lab.backend(),
@@ -217,6 +231,12 @@ fn up(name: &str, detach: bool, options: LabOptions, forwarding: Option<Forwardi
     );
     if !lab.realtime() {
         println!("the emulator runs without real-time priority: expect it to be late");
+    }
+    if let Some(controller) = &controller {
+        println!(
+            "bicastd runs in `control`; its log is {} inside the lab",
+            controller.log().display()
+        );
     }
     sandbox.detach()?;
     control::serve(&lab, &sandbox, &listener)?;

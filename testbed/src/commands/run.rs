@@ -1,6 +1,7 @@
 //! `testbed run`, `testbed selftest` and `testbed list`.
 
 use anyhow::{Context as _, Result};
+use clap::ValueEnum;
 use comfy_table::{Table, presets};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,8 +14,9 @@ use testbed::sandbox::{Lifetime, Sandbox};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Name of the experiment, see `testbed list`
-    name: String,
+    /// Names of the experiments, see `testbed list`
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
     #[command(flatten)]
     options: Options,
 }
@@ -24,16 +26,72 @@ pub(crate) struct Options {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Folder for manifest, results and logs [default: target/experiments/NAME]
+    /// Folder for manifest, results and logs, with a folder per name when there are several
+    /// [default: target/experiments/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// What emulates the links
     #[arg(long, value_enum, default_value_t)]
     backend: BackendChoice,
+    /// Fewer repetitions: for tests, not for numbers
+    #[arg(long)]
+    quick: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    run_named(&arguments.name, &arguments.options)
+    match arguments.names.as_slice() {
+        [name] => run_named(name, &arguments.options),
+        names => run_one_after_another(names, &arguments.options),
+    }
+}
+
+/// Each experiment in a process of its own: each has a sandbox of its own.
+fn run_one_after_another(names: &[String], options: &Options) -> Result<ExitCode> {
+    for name in names {
+        if experiments::named(name).is_none() {
+            return Ok(unknown(name));
+        }
+    }
+    let mut failed = Vec::new();
+    for name in names {
+        let mut command = std::process::Command::new(std::env::current_exe()?);
+        command.args(["run", name, "--seed", &options.seed.to_string()]);
+        if let Some(choice) = options.backend.to_possible_value() {
+            command.args(["--backend", choice.get_name()]);
+        }
+        if options.quick {
+            command.arg("--quick");
+        }
+        if let Some(out) = &options.out {
+            command.arg("--out").arg(out.join(name));
+        }
+        if !command.status()?.success() {
+            failed.push(name.as_str());
+        }
+    }
+    if failed.is_empty() {
+        println!("all {} experiments passed", names.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!(
+        "{} of {} experiments FAILED: {}",
+        failed.len(),
+        names.len(),
+        failed.join(", ")
+    );
+    Ok(ExitCode::FAILURE)
+}
+
+fn unknown(name: &str) -> ExitCode {
+    let names: Vec<&str> = experiments::all()
+        .iter()
+        .map(|experiment| experiment.name())
+        .collect();
+    eprintln!(
+        "testbed: no experiment `{name}`: expected one of {}",
+        names.join(", ")
+    );
+    ExitCode::from(crate::EXIT_USAGE)
 }
 
 pub(crate) fn selftest(options: &Options) -> Result<ExitCode> {
@@ -49,15 +107,17 @@ pub(crate) fn list() -> ExitCode {
 
 fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
     let Some(experiment) = experiments::named(name) else {
-        let names: Vec<&str> = experiments::all()
-            .iter()
-            .map(|experiment| experiment.name())
-            .collect();
-        eprintln!(
-            "testbed: no experiment `{name}`: expected one of {}",
-            names.join(", ")
-        );
-        return Ok(ExitCode::from(crate::EXIT_USAGE));
+        return Ok(unknown(name));
+    };
+    let backend = match options.backend {
+        BackendChoice::Netem if experiment.needs_emulator() => {
+            eprintln!(
+                "testbed: `{name}` counts what the links drop to the packet: it needs --backend emulator"
+            );
+            return Ok(ExitCode::from(crate::EXIT_USAGE));
+        }
+        BackendChoice::Auto if experiment.needs_emulator() => BackendChoice::Emulator,
+        choice => choice,
     };
     // Asked outside, where the repository and its safe.directory settings are as the user has them.
     let commit = record::commit();
@@ -76,12 +136,13 @@ fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
 
     let (sandbox, ()) = Sandbox::enter(Lifetime::Attached, ())?;
     println!("{name}: {}", experiment.shows());
-    let mut context = Context::new(&sandbox, options.seed, options.backend, &folder);
+    let mut context = Context::new(&sandbox, options.seed, options.quick, backend, &folder);
     let outcome = experiment.run(&mut context)?;
     let manifest = Manifest {
         experiment: name.to_owned(),
         commit,
         seed: options.seed,
+        quick: options.quick,
         machine: Machine::describe()?,
         backend: context.used_backend().map(str::to_owned),
         parameters: experiment.parameters(),

@@ -32,6 +32,7 @@ impl Experiment for Capacity {
         };
         let mut lab = context.start_lab(options)?;
         let mut checks = Vec::new();
+        let duration = if context.quick { DURATION / 5 } else { DURATION };
         let mut measurements = serde_json::Map::new();
         for (name, forwarding, copies) in [
             ("unicast", Forwarding::Unicast(LinkName::A), 1),
@@ -39,7 +40,7 @@ impl Experiment for Capacity {
         ] {
             lab.forward_statically(forwarding)?;
             lab.reset_self_check()?;
-            let (reports, usage) = run_for(&lab, DURATION)?;
+            let (reports, usage) = run_for(&lab, duration)?;
             context.say(format!("{name}: {usage}"));
             for (direction, report) in ["client-to-server", "server-to-client"].iter().zip(&reports) {
                 checks.push(Check::equal(

@@ -25,6 +25,10 @@ impl Experiment for Emulator {
                 "rate_bps": RATE_BPS, "frame_bytes": FRAME_BYTES })
     }
 
+    fn needs_emulator(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
         let options = LabOptions {
             links: default_links(context.seed),

@@ -20,6 +20,10 @@ impl Experiment for Smoke {
         "A lab forwards, duplicates, loses what it is told to lose, and survives a restarted switch and a pulled cable"
     }
 
+    fn needs_emulator(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
         let options = LabOptions {
             links: default_links(context.seed),
