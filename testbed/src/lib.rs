@@ -5,6 +5,7 @@
 
 pub mod clean;
 pub mod clock;
+pub mod demo;
 pub mod experiment;
 pub mod experiments;
 pub mod lab;

@@ -24,6 +24,8 @@ enum Command {
     List,
     /// Check that the emulated links do what they are told: the experiment `emulator`
     Selftest(commands::run::Options),
+    /// The main job on real bridges: unicast, bicast and adaptive side by side
+    Demo(commands::demo::Arguments),
     /// Remove what labs have left behind and list it.
     Clean(commands::clean::Arguments),
 }
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::List => Ok(commands::run::list()),
         Command::Selftest(options) => commands::run::selftest(&options),
+        Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Clean(arguments) => commands::clean::run(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -61,7 +61,11 @@ impl Switch {
     /// When one of them does not come up.
     pub fn start(netns: &Netns, plan: SwitchPlan, datapath: Datapath) -> Result<Switch> {
         let folder = folder(netns.name());
-        std::fs::create_dir_all(&folder)?;
+        // A lab before this one in the same sandbox has left its database there.
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => std::fs::create_dir_all(&folder)?,
+        }
         let database = folder.join("conf.db");
         process::run(
             process::command("ovsdb-tool")

@@ -23,17 +23,25 @@ impl Core {
     /// again when it has.
     pub(super) fn read_meters(&mut self, effects: &mut Vec<Effect>) {
         for name in std::mem::take(&mut self.metered) {
-            let Some(switch) = self.sites.get_mut(&name).and_then(|site| site.switch.as_mut()) else { continue };
+            let Some(switch) = self.sites.get_mut(&name).and_then(|site| site.switch.as_mut()) else {
+                continue;
+            };
             let MeterReads { wanted, in_flight } = &mut switch.meters;
             if wanted.is_empty() || in_flight.is_some() {
                 continue;
             }
-            let Some(session) = self.sessions.get_mut(&switch.conn) else { continue };
+            let Some(session) = self.sessions.get_mut(&switch.conn) else {
+                continue;
+            };
             let xid = session.next_xid();
             *in_flight = Some((xid, std::mem::take(wanted)));
             let body = MultipartRequestBody::Meter(MeterId::ALL);
             let message = Message::MultipartRequest(MultipartRequest { more: false, body });
-            effects.push(Effect::Send { conn: switch.conn, xid, message });
+            effects.push(Effect::Send {
+                conn: switch.conn,
+                xid,
+                message,
+            });
         }
     }
 
@@ -63,9 +71,7 @@ impl Core {
                     steering.sender_reading(now, [zero, one])
                 }
                 Role::Receiver => {
-                    let paths = (0_u8..)
-                        .map(PathIndex)
-                        .take(steering.path_names().len());
+                    let paths = (0_u8..).map(PathIndex).take(steering.path_names().len());
                     let reading: Option<Vec<[u64; 2]>> = paths
                         .map(|path| {
                             let [zero, one] =

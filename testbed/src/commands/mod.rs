@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
 pub(crate) mod clean;
+pub(crate) mod demo;
 pub(crate) mod lab;
 pub(crate) mod run;

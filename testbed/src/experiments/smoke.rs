@@ -128,6 +128,7 @@ impl Experiment for Smoke {
             port: 5201,
             duration: Duration::from_secs(1),
             congestion: Some("cubic".to_owned()),
+            limit_bps: None,
         };
         let tcp = tcp.start(&lab)?.finish()?;
         checks.push(Check::new(
@@ -146,6 +147,7 @@ impl Experiment for Smoke {
         Ok(Outcome {
             checks,
             measurements: json!({ "lossy": lossy, "bicast": bicast, "tcp": tcp }),
+            ..Outcome::default()
         })
     }
 }

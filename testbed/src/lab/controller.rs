@@ -111,6 +111,11 @@ impl Controller {
         &self.log
     }
 
+    /// The socket of its API, reachable from inside the sandbox.
+    pub fn socket(&self) -> &Path {
+        Path::new(SOCKET)
+    }
+
     /// Runs `bicastctl` against it and returns what that prints.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ pub struct Iperf {
     pub duration: Duration,
     /// Congestion control of the sender, e.g. `cubic` or `bbr`; `None` is the system's default.
     pub congestion: Option<String>,
+    /// The most that the sender offers, in bits per second; `None` is as much as it can.
+    pub limit_bps: Option<u64>,
 }
 
 /// A transfer under way. Dropping it ends it.
@@ -53,10 +55,15 @@ impl Iperf {
     pub fn start(&self, lab: &Lab) -> Result<RunningIperf> {
         let port = self.port.to_string();
         let folder = lab.folder();
+        let server_log = folder.join(format!("iperf3-server-{port}.log"));
+        let output = folder.join(format!("iperf3-client-{port}.json"));
+        // What an earlier run wrote is not this run's.
+        std::fs::write(&server_log, "")?;
+        std::fs::write(&output, "")?;
         let mut server = Daemon::spawn(
             "iperf3 -s",
             lab.ns(SERVER)?.command("iperf3").args(["-s", "-1", "-p", &port]),
-            &folder.join(format!("iperf3-server-{port}.log")),
+            &server_log,
         )?;
         // iperf3 has no sign of readiness but the line that it prints.
         for _ in 0..500 {
@@ -66,9 +73,6 @@ impl Iperf {
             server.check_running()?;
             std::thread::sleep(Duration::from_millis(10));
         }
-        let output = folder.join(format!("iperf3-client-{port}.json"));
-        // What an earlier run wrote is not this run's.
-        std::fs::write(&output, "")?;
         let seconds = self.duration.as_secs().max(1).to_string();
         let peer = if self.from == SERVER { &self.to } else { &self.from };
         let mut command = lab.ns(peer)?.command("iperf3");
@@ -78,6 +82,9 @@ impl Iperf {
         }
         if let Some(congestion) = &self.congestion {
             command.args(["-C", congestion]);
+        }
+        if let Some(limit) = self.limit_bps {
+            command.args(["-b", &limit.to_string()]);
         }
         let client = Daemon::spawn("iperf3 -c", &mut command, &output)?;
         Ok(RunningIperf {
