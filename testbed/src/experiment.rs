@@ -39,7 +39,7 @@ pub trait Experiment {
 pub struct Context<'a> {
     /// Seed of everything random in it.
     pub seed: u64,
-    /// Whether to repeat less often: for tests, not for numbers.
+    /// Whether to repeat less often, for less long, at a lower rate: for tests, not for numbers.
     pub quick: bool,
     sandbox: &'a Sandbox,
     backend: BackendChoice,
@@ -54,6 +54,9 @@ pub struct Outcome {
     pub checks: Vec<Check>,
     /// What was measured, in whatever form fits.
     pub measurements: Value,
+    /// What the lab itself lost or delayed, a sentence each: if there is any, the run says nothing about the product,
+    /// neither good nor bad, and is repeated. Empty where the lab is what is checked.
+    pub doubts: Vec<String>,
 }
 
 /// One verdict.
@@ -125,9 +128,9 @@ impl<'a> Context<'a> {
 }
 
 impl Outcome {
-    /// Whether every check passed.
+    /// Whether every check passed, and in a lab that gives no cause for doubt.
     pub fn passed(&self) -> bool {
-        self.checks.iter().all(|check| check.passed)
+        self.doubts.is_empty() && self.checks.iter().all(|check| check.passed)
     }
 }
 
@@ -218,6 +221,15 @@ mod tests {
         };
         assert!(outcome.passed());
         outcome.checks.push(Check::equal("b", 1, 2));
+        assert!(!outcome.passed());
+    }
+
+    #[test]
+    fn a_doubtful_outcome_does_not_pass() {
+        let outcome = Outcome {
+            doubts: vec!["the emulator was late".to_owned()],
+            ..Outcome::default()
+        };
         assert!(!outcome.passed());
     }
 }

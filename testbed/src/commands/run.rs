@@ -136,25 +136,33 @@ fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
 
     let (sandbox, ()) = Sandbox::enter(Lifetime::Attached, ())?;
     println!("{name}: {}", experiment.shows());
-    let mut context = Context::new(&sandbox, options.seed, options.quick, backend, &folder);
-    let outcome = experiment.run(&mut context)?;
-    let manifest = Manifest {
-        experiment: name.to_owned(),
-        commit,
-        seed: options.seed,
-        quick: options.quick,
-        machine: Machine::describe()?,
-        backend: context.used_backend().map(str::to_owned),
-        parameters: experiment.parameters(),
-    };
-    manifest.write(&folder, &outcome)?;
-    print_outcome(&*experiment, &outcome);
-    println!("recorded in {}", folder.display());
-    Ok(if outcome.passed() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    for attempt in 1..=ATTEMPTS {
+        let mut context = Context::new(&sandbox, options.seed, options.quick, backend, &folder);
+        let outcome = experiment.run(&mut context)?;
+        let manifest = Manifest {
+            experiment: name.to_owned(),
+            commit: commit.clone(),
+            seed: options.seed,
+            quick: options.quick,
+            machine: Machine::describe()?,
+            backend: context.used_backend().map(str::to_owned),
+            parameters: experiment.parameters(),
+        };
+        manifest.write(&folder, &outcome)?;
+        print_outcome(&*experiment, &outcome);
+        println!("recorded in {}", folder.display());
+        if outcome.passed() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if outcome.doubts.is_empty() {
+            return Ok(ExitCode::FAILURE);
+        }
+        println!(
+            "{name}: run {attempt} of at most {ATTEMPTS} is no evidence, for the lab itself was at fault: {}",
+            outcome.doubts.join("; ")
+        );
+    }
+    Ok(ExitCode::FAILURE)
 }
 
 fn print_outcome(experiment: &dyn Experiment, outcome: &Outcome) {
@@ -180,3 +188,6 @@ fn print_outcome(experiment: &dyn Experiment, outcome: &Outcome) {
         ),
     }
 }
+
+/// Runs of one experiment, while the lab itself is at fault.
+const ATTEMPTS: u32 = 3;

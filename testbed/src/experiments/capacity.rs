@@ -75,6 +75,7 @@ impl Experiment for Capacity {
         Ok(Outcome {
             checks,
             measurements: Value::Object(measurements),
+            ..Outcome::default()
         })
     }
 }

@@ -110,7 +110,11 @@ impl Experiment for Emulator {
         let measurements = json!({
             "rtt": rtt, "bernoulli": bernoulli, "gilbert_elliott": bursty, "rate_bps": rate, "health": health
         });
-        Ok(Outcome { checks, measurements })
+        Ok(Outcome {
+            checks,
+            measurements,
+            ..Outcome::default()
+        })
     }
 }
 
