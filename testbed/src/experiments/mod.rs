@@ -1,8 +1,15 @@
 //! The experiments, one file each.
 
 mod capacity;
+mod controller_restart;
 mod emulator;
+mod hitless_switch;
+mod measured_loss;
+mod reaction;
 mod smoke;
+mod support;
+mod uplink_down;
+mod vswitchd_restart;
 
 use crate::experiment::Experiment;
 
@@ -12,6 +19,12 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(smoke::Smoke),
         Box::new(emulator::Emulator),
         Box::new(capacity::Capacity),
+        Box::new(hitless_switch::HitlessSwitch),
+        Box::new(measured_loss::MeasuredLoss),
+        Box::new(reaction::Reaction),
+        Box::new(controller_restart::ControllerRestart),
+        Box::new(vswitchd_restart::VswitchdRestart),
+        Box::new(uplink_down::UplinkDown),
     ]
 }
 
