@@ -101,7 +101,12 @@ impl Contents {
 
     /// Takes in what an OFPMP_METER_CONFIG reply lists; meters outside our range are left out.
     pub fn add_meters(&mut self, meters: Vec<MeterConfig>) {
-        for MeterConfig { meter_id, flags, mut bands } in meters {
+        for MeterConfig {
+            meter_id,
+            flags,
+            mut bands,
+        } in meters
+        {
             if !METERS.contains(&meter_id.0) {
                 continue;
             }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use policies::{
-    Decision, Direction, DirectionPolicy, Engine, Evidence, LossSample, Measurement, Mode, PathIndex,
-    PathSet, Peering, Policy, Source, Timestamp,
+    Decision, Direction, DirectionPolicy, Engine, Evidence, LossSample, Measurement, Mode, ModePolicy,
+    PathIndex, PathSet, Peering, Policy, Source, Timestamp,
 };
 
 use crate::api::TotalView;
@@ -313,7 +313,11 @@ impl Steering {
     /// If the open period is over: opens the next one. The caller sends the steer entry of [`Steering::sending`] and
     /// says [`Steering::flipped`] when it is confirmed.
     pub fn take_flip(&mut self, now: Timestamp) -> bool {
-        let sampling = self.measurement.sampling.fraction();
+        // Only who may change the mode needs to know what a standby path is worth.
+        let sampling = match self.direction_policy().mode {
+            ModePolicy::Adaptive => self.measurement.sampling.fraction(),
+            ModePolicy::Unicast | ModePolicy::Bicast => 0.0,
+        };
         let Some(running) = &mut self.running else {
             return false;
         };
