@@ -4,6 +4,8 @@
 //! copies waits for a period that runs over the sample group, and changes the main group while nothing flows through
 //! it: so every period before and after has exact counts for every path.
 
+mod counting;
+mod modes;
 mod plan;
 mod view;
 
@@ -11,13 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use policies::{
-    Decision, Direction, DirectionPolicy, Engine, Evidence, LossSample, Measurement, Mode, ModePolicy,
-    PathIndex, PathSet, Peering, Policy, Source, Timestamp,
+    Decision, Direction, DirectionPolicy, Engine, Measurement, Mode, PathIndex, PathSet, Peering, Policy,
+    Timestamp,
 };
 
 use crate::api::TotalView;
 use crate::compile::GroupPlan;
-use crate::measure::{Closed, Marking, MarkingOutput, ReceiverReading, SenderReading, SettlingPaths};
+use crate::measure::{Marking, SettlingPaths};
 use crate::pipeline::{Colour, Slot};
 
 pub use plan::Found;
@@ -292,62 +294,6 @@ impl Steering {
         .min()
     }
 
-    /// The sender's meters.
-    pub fn sender_reading(&mut self, now: Timestamp, reading: SenderReading) -> Vec<SteeringOutput> {
-        let Some(running) = &mut self.running else {
-            return vec![];
-        };
-        let outputs = running.marking.sender_reading(now, reading);
-        self.marking_outputs(now, outputs)
-    }
-
-    /// The receiver's meters.
-    pub fn receiver_reading(&mut self, now: Timestamp, reading: ReceiverReading) -> Vec<SteeringOutput> {
-        let Some(running) = &mut self.running else {
-            return vec![];
-        };
-        let outputs = running.marking.receiver_reading(now, reading);
-        self.marking_outputs(now, outputs)
-    }
-
-    /// If the open period is over: opens the next one. The caller sends the steer entry of [`Steering::sending`] and
-    /// says [`Steering::flipped`] when it is confirmed.
-    pub fn take_flip(&mut self, now: Timestamp) -> bool {
-        // Only who may change the mode needs to know what a standby path is worth.
-        let sampling = match self.direction_policy().mode {
-            ModePolicy::Adaptive => self.measurement.sampling.fraction(),
-            ModePolicy::Unicast | ModePolicy::Bicast => 0.0,
-        };
-        let Some(running) = &mut self.running else {
-            return false;
-        };
-        if !std::mem::take(&mut running.flip_due) {
-            return false;
-        }
-        let standby = running.sample.paths.current() != running.main.paths.current();
-        let sample_due = sampling > 0.0
-            && standby
-            && running.usable.len() > 1
-            && f64::from(running.periods_since_sample + 1) * sampling >= 1.0;
-        // Twice in a row over the sample group would leave no closed period of the main group between.
-        let sampled = (sample_due || running.parked.is_some()) && !running.marking.sampled();
-        running.periods_since_sample = if sampled {
-            0
-        } else {
-            running.periods_since_sample + 1
-        };
-        let group = if sampled { &running.sample } else { &running.main };
-        running.marking.flip(now, sampled, group.paths.certain());
-        true
-    }
-
-    /// The switch confirmed the flip.
-    pub fn flipped(&mut self, now: Timestamp) {
-        if let Some(running) = &mut self.running {
-            running.marking.flipped(now);
-        }
-    }
-
     /// Group changes were sent, if there were any, and a barrier after them: to be confirmed once.
     pub fn groups_sent(&mut self) {
         for group in self
@@ -393,155 +339,6 @@ impl Steering {
 
     fn direction_policy(&self) -> &DirectionPolicy {
         self.policy.direction(self.key.direction)
-    }
-
-    fn marking_outputs(&mut self, now: Timestamp, marking: Vec<MarkingOutput>) -> Vec<SteeringOutput> {
-        let mut outputs = vec![];
-        for output in marking {
-            match output {
-                MarkingOutput::ReadSender => outputs.push(SteeringOutput::ReadSender),
-                MarkingOutput::ReadReceiver => outputs.push(SteeringOutput::ReadReceiver),
-                MarkingOutput::FlipDue => {
-                    if let Some(running) = &mut self.running {
-                        running.flip_due = true;
-                    }
-                }
-                MarkingOutput::SenderClosed { sampled } => outputs.extend(self.main_out_of_use(sampled)),
-                MarkingOutput::Late { path, packets } => {
-                    if let Some(total) = self.totals.get_mut(path.index()) {
-                        total.received += packets;
-                    }
-                }
-                MarkingOutput::Closed(closed) => outputs.extend(self.closed(now, &closed)),
-            }
-        }
-        outputs
-    }
-
-    /// The last packet of a period left the sender. If that was the main group's and the sample group carries the
-    /// present one, the main group can be changed unseen.
-    fn main_out_of_use(&mut self, sampled: bool) -> Vec<SteeringOutput> {
-        let Some(running) = &mut self.running else {
-            return vec![];
-        };
-        if sampled || !running.marking.sampled() {
-            return vec![];
-        }
-        let parked = running.parked.take();
-        parked.map(|parked| self.apply(parked.mode)).unwrap_or_default()
-    }
-
-    fn closed(&mut self, now: Timestamp, closed: &Closed) -> Vec<SteeringOutput> {
-        self.sent += closed.sent;
-        let Some(running) = &mut self.running else {
-            return vec![];
-        };
-        let in_use = running.applied.paths();
-        for (path, received) in &closed.received {
-            let Some(total) = self.totals.get_mut(path.index()) else {
-                continue;
-            };
-            total.periods += 1;
-            total.sent += closed.sent;
-            total.received += received;
-            let by = if closed.sampled && !in_use.contains(*path) {
-                total.sampled_periods += 1;
-                Source::SampledBicast
-            } else {
-                Source::AlternateMarking
-            };
-            if closed.sent > 0 {
-                running.engine.observe(&LossSample {
-                    path: *path,
-                    direction: self.key.direction,
-                    from: closed.from,
-                    until: closed.until,
-                    sent: closed.sent,
-                    lost: closed.sent.saturating_sub(*received),
-                    by,
-                });
-            }
-        }
-        if closed.sampled {
-            running.standby_turn = running.standby_turn.wrapping_add(1);
-        }
-        let mut outputs = self.settle_decisions(now, None);
-        outputs.extend(self.replan());
-        outputs
-    }
-
-    /// Lets the engine decide, and applies or parks the mode that comes out of it.
-    fn settle_decisions(&mut self, now: Timestamp, first: Option<Decision>) -> Vec<SteeringOutput> {
-        let mut outputs = vec![];
-        let Some(running) = &mut self.running else {
-            return outputs;
-        };
-        let mut decision = first.or_else(|| running.engine.decide(now));
-        let mut saves_copies = false;
-        while let Some(decided) = decision {
-            saves_copies = matches!(decided.evidence, Evidence::LossBelow { .. });
-            self.changes += 1;
-            self.reason = Some(decided.sentence(&self.path_names));
-            outputs.push(SteeringOutput::Decided(decided));
-            decision = running.engine.decide(now);
-        }
-        let wanted = running.engine.mode();
-        if wanted == running.applied {
-            running.parked = None;
-        } else if saves_copies {
-            running.parked = Some(Parked {
-                mode: wanted,
-                since: now,
-            });
-        } else if running.parked.as_ref().is_none_or(|parked| parked.mode != wanted) {
-            running.parked = None;
-            outputs.extend(self.apply(wanted));
-            return outputs;
-        }
-        outputs.extend(self.replan());
-        outputs
-    }
-
-    fn apply(&mut self, mode: Mode) -> Vec<SteeringOutput> {
-        if let Some(running) = &mut self.running {
-            running.applied = mode;
-        }
-        self.replan()
-    }
-
-    /// Works out both groups anew. A sample group in use is left alone unless one of its paths died.
-    fn replan(&mut self) -> Vec<SteeringOutput> {
-        let (peering, direction) = (&self.peering, self.key.direction);
-        let prefer = &self.policy.direction(direction).prefer;
-        let Some(running) = &mut self.running else {
-            return vec![];
-        };
-        let main = plan::main(running.applied, running.usable, prefer);
-        let mut changed = running.main.change(&main, peering, direction);
-        let sample_paths = running.sample.paths.current();
-        let sample_dead = sample_paths.intersection(running.usable) != sample_paths;
-        if sample_dead || !running.marking.sample_pending() {
-            let sample = plan::sample(running.applied, running.usable, prefer, running.standby_turn);
-            changed |= running.sample.change(&sample, peering, direction);
-        }
-        running
-            .marking
-            .restrict(running.main.paths.certain(), running.sample.paths.certain());
-        if changed {
-            vec![SteeringOutput::Program]
-        } else {
-            vec![]
-        }
-    }
-}
-
-impl Group {
-    fn change(&mut self, paths: &plan::Paths, peering: &Peering, direction: Direction) -> bool {
-        self.paths.change(paths.carried());
-        let plan = paths.plan(peering, direction);
-        let changed = plan != self.plan;
-        self.plan = plan;
-        changed
     }
 }
 
