@@ -3,4 +3,11 @@
 //! Seeds are fixed; `BICAST_SEED=N` chooses others, and a failure names its seed.
 
 mod common;
+mod connections;
 mod delivery;
+mod measurement;
+mod modes;
+mod ports;
+mod programming;
+mod reload;
+mod sampling;

@@ -97,7 +97,10 @@ impl World {
     /// The world of this policy file, with everything connected and no traffic, at time zero. Randomness comes from
     /// [`seed`].
     pub fn new(policy_file: &str) -> World {
-        let policies = policies::load("policies.yaml", policy_file).expect("a valid policy file");
+        let policies = policies::load("policies.yaml", policy_file);
+        let policies = policies
+            .map_err(|error| error.to_string())
+            .expect("a valid policy file");
         let seed = seed();
         let mut chance = Chance::new(seed);
         let sites = (1..).zip(policies.sites.values());
