@@ -32,6 +32,8 @@ mod action;
 mod async_config;
 mod bucket;
 pub mod bundle;
+#[cfg(feature = "tokio")]
+mod codec;
 mod config;
 mod error;
 mod error_code;
@@ -64,6 +66,8 @@ mod vector;
 pub use action::{Action, ActionType, MAX_LEN_NO_BUFFER};
 pub use async_config::AsyncConfig;
 pub use bucket::Bucket;
+#[cfg(feature = "tokio")]
+pub use codec::{Codec, CodecError, Refused};
 pub use config::{ConfigFlags, SwitchConfig};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use error_code::ErrorCode;
