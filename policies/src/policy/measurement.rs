@@ -11,7 +11,7 @@ pub struct Measurement {
     pub period: Duration,
     /// Share of the periods in which a path that is not in use is measured with copies: 0 (off) to 50 %.
     pub sampling: Probability,
-    /// The DSCP values that stand for the two colours between the sites.
+    /// The DSCP values that stand for the two colours between the sites, for policies without a mark of their own.
     pub colours: [u8; 2],
     /// How certain a statement about loss must be before a decision rests on it.
     pub confidence: Probability,

@@ -21,6 +21,8 @@ pub struct Policy {
     pub class: Class,
     /// Share of the colour periods in which a path that is not in use is measured with copies; 0 is off.
     pub sampling: Probability,
+    /// The DSCP values that stand for the two colours of its packets between the sites.
+    pub colours: [u8; 2],
     /// How each direction is sent, in the order of [`Direction::ALL`].
     pub directions: [DirectionPolicy; 2],
 }
@@ -34,10 +36,12 @@ impl Policy {
         &self.directions[direction.sender()]
     }
 
-    /// `measurement` as it holds for this policy: with the policy's own `sampling`. What its engines are given.
+    /// `measurement` as it holds for this policy: with the policy's own `sampling` and colours. What its engines are
+    /// given.
     pub fn measurement(&self, measurement: &Measurement) -> Measurement {
         Measurement {
             sampling: self.sampling,
+            colours: self.colours,
             ..measurement.clone()
         }
     }

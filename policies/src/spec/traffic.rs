@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::spec::{Entries, OneOrMany, Text};
+use crate::spec::{Entries, Mark, OneOrMany, Text};
 
-/// `video: {peering: …, priority: 100, match: …, mode: adaptive, prefer: …, bicast: …, sampling: 2%, from: …}`
+/// `video: {peering: …, priority: 100, match: …, mode: adaptive, prefer: …, bicast: …, sampling: 2%, mark: …, from: …}`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Policy {
@@ -16,6 +16,7 @@ pub(crate) struct Policy {
     pub(crate) prefer: Option<OneOrMany>,
     pub(crate) bicast: Option<Bicast>,
     pub(crate) sampling: Option<Text>,
+    pub(crate) mark: Option<Mark>,
     /// What each site sends, by the name of the site, where it differs from the above.
     pub(crate) from: Option<Entries<DirectionPolicy>>,
 }

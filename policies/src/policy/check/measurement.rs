@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::policy::Measurement;
+use crate::policy::check::mark;
 use crate::policy::check::report::Report;
 use crate::policy::check::values;
 use crate::spec;
@@ -24,16 +25,8 @@ pub(super) fn check(spec: Option<&spec::Measurement>, report: &mut Report) -> Me
     if let Some(Some(confidence)) = report.optional(spec.confidence.as_ref(), confidence) {
         measurement.confidence = confidence;
     }
-    if let Some(list) = spec.mark.as_ref().and_then(|mark| mark.dscp.as_ref()) {
-        let colour = |text: &str| values::number(text, "DSCP for a colour", &(1..=63));
-        match report.list(list, colour).map(<[u8; 2]>::try_from) {
-            Some(Ok(colours)) => measurement.colours = colours,
-            Some(Err(_)) => report.fault(
-                list.place,
-                "expected two different DSCP values for the two colours, as `[3, 7]`".to_owned(),
-            ),
-            None => {}
-        }
+    if let Some(Some(colours)) = mark::check(spec.mark.as_ref(), report) {
+        measurement.colours = colours;
     }
     measurement
 }

@@ -4,6 +4,7 @@
 //! uplink with a wrong address does not make the paths over it unknown too.
 
 mod addresses;
+mod mark;
 mod measurement;
 mod overlap;
 mod peering;
@@ -31,7 +32,7 @@ impl TryFrom<&PolicyFile> for PolicySet {
         let sites = site::check(file, &mut report);
         let peerings = peering::check(file, &mut report);
         let policies = traffic::check(file, &measurement, &mut report);
-        overlap::check(file, &peerings, &policies, &mut report);
+        overlap::check(file, &measurement, &peerings, &policies, &mut report);
         report.finish(PolicySet {
             sites: by_name(sites, |site: &Site| &site.name),
             peerings: by_name(peerings, |peering: &Peering| &peering.name),

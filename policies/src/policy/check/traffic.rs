@@ -6,6 +6,7 @@ use crate::class::Class;
 use crate::path::{Direction, PathIndex};
 use crate::policy::check::addresses;
 use crate::policy::check::entries;
+use crate::policy::check::mark;
 use crate::policy::check::measurement::sampling;
 use crate::policy::check::report::Report;
 use crate::policy::check::values::{self, Fault};
@@ -39,8 +40,9 @@ fn policy(
     let priority = |text: &str| values::number(text, "priority", &(1..=1000));
     let priority = report.optional(spec.priority.as_ref(), priority);
     let sampling = report.optional(spec.sampling.as_ref(), sampling);
+    let colours = mark::check(spec.mark.as_ref(), report).map(|own| own.unwrap_or(measurement.colours));
     let pair = pair(file, name, spec.peering.as_ref(), report)?;
-    let class = class(spec.matching.as_ref(), &pair, measurement, report);
+    let class = class(spec.matching.as_ref(), &pair, colours, report);
     for (site, _) in entries(spec.from.as_ref()) {
         report.lookup(site, &format!("a site of peering `{}`", pair.name), &pair.sites);
     }
@@ -51,6 +53,7 @@ fn policy(
         priority: priority?.unwrap_or(Policy::DEFAULT_PRIORITY),
         class: class?,
         sampling: sampling?.unwrap_or(measurement.sampling),
+        colours: colours?,
         directions: [forward?, reverse?],
     })
 }
@@ -106,7 +109,7 @@ fn pair<'a>(
 fn class(
     spec: Option<&spec::Match>,
     pair: &Pair<'_>,
-    measurement: &Measurement,
+    colours: Option<[u8; 2]>,
     report: &mut Report,
 ) -> Option<Class> {
     let Some(spec) = spec else {
@@ -134,7 +137,7 @@ fn class(
         }
     }
     if let (Some(Some(dscp)), Some(text)) = (dscp, &spec.dscp)
-        && measurement.colours.contains(&dscp)
+        && colours.is_some_and(|colours| colours.contains(&dscp))
     {
         report.fault(
             text.place,
@@ -142,7 +145,7 @@ fn class(
                 format!(
                     "DSCP {dscp} is one of the two colours that mark measured packets, a class cannot have it"
                 ),
-                "choose other colours with `measurement: {mark: {dscp: [X, Y]}}`",
+                "choose other colours for the policy with `mark: {dscp: [X, Y]}`",
             ),
         );
     }
