@@ -62,10 +62,12 @@ impl Iperf {
         std::fs::write(&output, "")?;
         let mut server = Daemon::spawn(
             "iperf3 -s",
-            lab.ns(SERVER)?.command("iperf3").args(["-s", "-1", "-p", &port]),
+            lab.ns(SERVER)?
+                .command("iperf3")
+                .args(["-s", "-1", "--forceflush", "-p", &port]),
             &server_log,
         )?;
-        // iperf3 has no sign of readiness but the line that it prints.
+        // iperf3 has no sign of readiness but the line that it prints, at once only if told to.
         for _ in 0..500 {
             if std::fs::read_to_string(server.log())?.contains("listening") {
                 break;
