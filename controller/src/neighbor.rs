@@ -38,6 +38,8 @@ struct Neighbor {
     mac: Option<MacAddr>,
     /// Configured: neither asked for nor learned.
     fixed: bool,
+    /// Somebody merely sent to it: it is forgotten when it does not answer.
+    passing: bool,
     ask_at: Timestamp,
     unanswered: u32,
 }
@@ -55,6 +57,16 @@ impl Neighbors {
                 ..Neighbor::default()
             };
         }
+    }
+
+    /// A packet is on its way to the address: finds out who has it, and forgets it if nobody does.
+    pub fn ask(&mut self, now: Timestamp, side: Side, ip: Ipv4Addr) {
+        let passing = Neighbor {
+            ask_at: now,
+            passing: true,
+            ..Neighbor::default()
+        };
+        self.entries.entry((side, ip)).or_insert(passing);
     }
 
     /// The address is configured.
@@ -124,6 +136,9 @@ impl Neighbors {
     /// The questions that are due. A host that did not answer for long is forgotten (`true` in the pair); a next
     /// hop keeps its last address, since the loss of its path tells more than its silence.
     pub fn due(&mut self, now: Timestamp) -> (Vec<Question>, bool) {
+        let silent = |entry: &Neighbor| entry.ask_at <= now && entry.unanswered >= FORGET_AFTER;
+        self.entries
+            .retain(|_, entry| !(entry.passing && entry.mac.is_none() && silent(entry)));
         let mut questions = vec![];
         let mut forgotten = false;
         for ((side, ip), entry) in &mut self.entries {
@@ -225,6 +240,15 @@ mod tests {
         let forgotten: Vec<bool> = (30..40).map(|second| neighbors.due(at(second)).1).collect();
         assert_eq!(forgotten.iter().filter(|gone| **gone).count(), 1);
         assert_eq!(neighbors.mac(&Side::Access, IP), None);
+    }
+
+    #[test]
+    fn an_address_that_nobody_has_is_not_asked_for_for_ever() {
+        let mut neighbors = Neighbors::default();
+        neighbors.ask(at(0), Side::Access, IP);
+        let questions: usize = (0..60).map(|second| neighbors.due(at(second)).0.len()).sum();
+        assert_eq!(questions, 5);
+        assert!(neighbors.is_empty());
     }
 
     #[test]

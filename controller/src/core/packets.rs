@@ -24,7 +24,7 @@ impl Core {
                     && site.is_local(destination)
                     && site.neighbors.len() < MAX_NEIGHBORS
                 {
-                    site.neighbors.want(now, Side::Access, destination);
+                    site.neighbors.ask(now, Side::Access, destination);
                     self.touched.insert(Key::Site(name.to_owned()));
                 }
             }
@@ -44,7 +44,7 @@ impl Core {
             .iter()
             .any(|own| own.addr() == arp.target_ip);
         if side == Side::Access && site.is_local(arp.sender_ip) && site.neighbors.len() < MAX_NEIGHBORS {
-            site.neighbors.want(now, Side::Access, arp.sender_ip);
+            site.neighbors.ask(now, Side::Access, arp.sender_ip);
         }
         let news = site
             .neighbors
