@@ -13,7 +13,7 @@ use crate::path::Direction;
 pub struct Class {
     /// IP protocol number.
     pub protocol: Option<u8>,
-    /// Addresses of the hosts at each site.
+    /// Addresses of the hosts at each site; in a loaded policy the site's own networks where it names none.
     pub addresses: [Vec<Ipv4Net>; 2],
     /// Transport ports of the hosts at each site; only with TCP, UDP or SCTP.
     pub ports: [Vec<u16>; 2],

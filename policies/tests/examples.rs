@@ -83,7 +83,7 @@ fn the_two_uplinks_example_says_what_its_comments_say() {
         .iter()
         .map(ToString::to_string)
         .collect();
-    assert_eq!(telemetry, ["udp any → any port 5002"]);
+    assert_eq!(telemetry, ["udp 10.2.0.0/24 → 10.1.0.0/24 port 5002"]);
 }
 
 #[test]
@@ -136,4 +136,38 @@ policies:
     assert_eq!(set.sites["van"].access.gateways.len(), 2);
     assert_eq!(set.sites["van"].uplinks["sat"].recovery, Duration::from_secs(60));
     assert_eq!(voice.class.restored_dscp(), 46);
+}
+
+/// A hub with two branches: a policy without addresses claims what its own peering's sites exchange, no more.
+#[test]
+fn policies_of_two_peerings_do_not_claim_each_others_packets() {
+    let site = |name: &str, id: u8| {
+        format!(
+            "  {name}: {{datapath: 0x{id}, access: {{port: lan, gateway: 10.{id}.0.1/24}}, uplinks: \
+             {{a: {{port: a, next_hop: 10.9.{id}.1, address: 10.9.{id}.2/24}}, \
+             b: {{port: b, next_hop: 10.8.{id}.1, address: 10.8.{id}.2/24}}}}}}\n"
+        )
+    };
+    let peering = |name: &str| {
+        format!(
+            "  {name}-hub: {{sites: [{name}, hub], paths: {{a: {{{name}: a, hub: a}}, b: {{{name}: b, hub: b}}}}}}\n"
+        )
+    };
+    let text = format!(
+        "sites:\n{}{}{}peerings:\n{}{}policies:\n  one: {{peering: east-hub, mode: unicast}}\n  two: {{peering: west-hub, mode: unicast}}\n",
+        site("east", 1),
+        site("west", 2),
+        site("hub", 3),
+        peering("east"),
+        peering("west"),
+    );
+    let set = policies::load("hub.yaml", &text).unwrap();
+    let class = |name: &str| set.policies[name].class.matches(Direction::Forward)[0].to_string();
+    assert_eq!(
+        (class("one"), class("two")),
+        (
+            "ip 10.1.0.0/24 → 10.3.0.0/24".to_owned(),
+            "ip 10.2.0.0/24 → 10.3.0.0/24".to_owned()
+        )
+    );
 }

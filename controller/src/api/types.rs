@@ -287,7 +287,7 @@ pub struct PolicyView {
     pub peering: String,
     /// Higher wins.
     pub priority: u16,
-    /// What it applies to, in words.
+    /// What it applies to, as the first site of its peering sends it.
     pub class: String,
     /// Both directions.
     pub directions: Vec<DirectionView>,

@@ -1,6 +1,6 @@
 //! What API clients ask, answered.
 
-use policies::{Class, Direction, Mode, PathIndex, Timestamp};
+use policies::{Direction, Mode, PathIndex, Timestamp};
 
 use super::{Core, Owner};
 use crate::api::{
@@ -98,16 +98,17 @@ impl Core {
                 })
             })
             .collect();
-        let sites = self
-            .policies
-            .peerings
-            .get(&policy.peering)
-            .map(|peering| peering.sites.clone());
+        let matches: Vec<String> = policy
+            .class
+            .matches(Direction::Forward)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         Response::Policy(Box::new(PolicyView {
             name: name.to_owned(),
             peering: policy.peering.clone(),
             priority: policy.priority,
-            class: class_in_words(&policy.class, &sites.unwrap_or_default()),
+            class: matches.join("; "),
             directions: steerings.iter().map(|steering| steering.view()).collect(),
             paths: steerings
                 .iter()
@@ -217,29 +218,4 @@ fn site_view(name: &str, site: &SiteState, peer: Option<String>) -> SwitchView {
         sent: switch.map(|switch| switch.sent).unwrap_or_default(),
         problems,
     }
-}
-
-/// A class as a person would say it: "protocol 17, client 10.1.0.0/24, server any port 5001".
-fn class_in_words(class: &Class, sites: &[String; 2]) -> String {
-    let join = |words: Vec<String>| words.join("|");
-    let mut words = vec![];
-    match class.protocol {
-        Some(6) => words.push("tcp".to_owned()),
-        Some(17) => words.push("udp".to_owned()),
-        Some(protocol) => words.push(format!("protocol {protocol}")),
-        None => words.push("any protocol".to_owned()),
-    }
-    for (site, (nets, ports)) in sites.iter().zip(class.addresses.iter().zip(&class.ports)) {
-        let address = match nets.as_slice() {
-            [] => "any address".to_owned(),
-            nets => join(nets.iter().map(ToString::to_string).collect()),
-        };
-        let port = match ports.as_slice() {
-            [] => String::new(),
-            ports => format!(" port {}", join(ports.iter().map(ToString::to_string).collect())),
-        };
-        words.push(format!("{site} {address}{port}"));
-    }
-    words.extend(class.dscp.map(|dscp| format!("dscp {dscp}")));
-    words.join(", ")
 }

@@ -31,7 +31,8 @@ impl TryFrom<&PolicyFile> for PolicySet {
         let measurement = measurement::check(file.measurement.as_ref(), &mut report);
         let sites = site::check(file, &mut report);
         let peerings = peering::check(file, &mut report);
-        let policies = traffic::check(file, &measurement, &mut report);
+        let mut policies = traffic::check(file, &measurement, &mut report);
+        traffic::complete_addresses(&mut policies, &sites, &peerings);
         overlap::check(file, &measurement, &peerings, &policies, &mut report);
         report.finish(PolicySet {
             sites: by_name(sites, |site: &Site| &site.name),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ipnet::Ipv4Net;
+
 use crate::class::Class;
 use crate::path::{Direction, PathIndex};
 use crate::policy::check::addresses;
@@ -10,7 +12,7 @@ use crate::policy::check::mark;
 use crate::policy::check::measurement::sampling;
 use crate::policy::check::report::Report;
 use crate::policy::check::values::{self, Fault};
-use crate::policy::{DirectionPolicy, Measurement, ModePolicy, Policy, Threshold};
+use crate::policy::{DirectionPolicy, Measurement, ModePolicy, Peering, Policy, Site, Threshold};
 use crate::spec::{self, Entries, Name, OneOrMany, Place, PolicyFile, Text};
 
 /// The policies that are right.
@@ -21,6 +23,23 @@ pub(super) fn check(file: &PolicyFile, measurement: &Measurement, report: &mut R
         policies.extend(policy(file, name, spec, measurement, report));
     }
     policies
+}
+
+/// Where a class names no address at a site, it means the hosts of that site: what they exchange with others is
+/// not the peering's, and would look lost at its other end.
+pub(super) fn complete_addresses(policies: &mut [Policy], sites: &[Site], peerings: &[Peering]) {
+    for policy in policies {
+        let Some(peering) = peerings.iter().find(|peering| peering.name == policy.peering) else {
+            continue; // reported with the peering
+        };
+        for (addresses, name) in policy.class.addresses.iter_mut().zip(&peering.sites) {
+            if addresses.is_empty()
+                && let Some(site) = sites.iter().find(|site| site.name == *name)
+            {
+                *addresses = site.access.gateways.iter().map(Ipv4Net::trunc).collect();
+            }
+        }
+    }
 }
 
 /// A policy's peering, as far as its policies need to know it: the shape, which may have faults of its own.
