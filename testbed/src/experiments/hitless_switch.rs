@@ -60,7 +60,8 @@ impl Experiment for HitlessSwitch {
         }
         clock::sleep_until(next);
         let reports = traffic.stop()?;
-        let sites = api.sites()?;
+        bench.wait_until_counted()?;
+        let (sites, paths) = (api.sites()?, api.paths()?);
 
         let changes = 2 * pairs;
         let mut checks = vec![Check::equal(
@@ -101,9 +102,20 @@ impl Experiment for HitlessSwitch {
                 0,
             ));
         }
+        for path in &paths {
+            // A period that a change fell into may be left out, but must not be miscounted.
+            checks.push(Check::equal(
+                format!(
+                    "{} to {} by {}: lost by the measurement of {} in {} periods",
+                    path.from, path.to, path.path, path.total.sent, path.total.periods
+                ),
+                i128::from(path.total.sent) - i128::from(path.total.received),
+                0,
+            ));
+        }
         Ok(Outcome {
             checks,
-            measurements: json!({ "reports": reports }),
+            measurements: json!({ "reports": reports, "paths": paths }),
             doubts: bench.doubts()?,
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::experiment::Context;
-use crate::lab::{Controller, Lab, LabOptions, LinkName, Site, default_links};
+use crate::lab::{Backend, Controller, Lab, LabOptions, LinkName, Site, default_links};
 use crate::link::{ClassKey, Direction, LossModel, Tally};
 use crate::moment::Moment;
 use crate::traffic::{Report, Running, SequencedUdp};
@@ -35,8 +35,10 @@ impl Bench {
         })?;
         // What an earlier run left there is not this run's.
         std::fs::write(lab.folder().join("bicastd.log"), "")?;
-        for direction in Direction::ALL {
-            lab.count_class(class(direction))?;
+        if lab.backend() == Backend::Emulator {
+            for direction in Direction::ALL {
+                lab.count_class(class(direction))?;
+            }
         }
         let bicastd = lab.spawn_controller(&file, &[])?;
         let mut bench = Bench { bicastd, lab };
@@ -87,7 +89,7 @@ impl Bench {
         })
     }
 
-    /// What a link has done to the class, in the direction of the link.
+    /// What an emulated link has done to the class.
     pub(super) fn tally(&self, link: LinkName, direction: Direction) -> Result<Tally> {
         let counters = self.lab.link(link.as_str(), direction)?.counters()?;
         Ok(counters

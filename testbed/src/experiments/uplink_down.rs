@@ -1,11 +1,12 @@
 //! A pulled cable: how many packets does it cost, and does the uplink come back when it should?
 
-use super::support::{Bench, PATIENCE, Traffic, policy_file, wait_for};
+use super::support::{Bench, PATIENCE, Traffic, policy_file, sender, wait_for};
 use crate::clock;
 use crate::experiment::{Check, Context, Experiment, Outcome};
-use crate::lab::LinkName;
+use crate::lab::{LinkName, Site};
 use crate::link::Direction;
 use crate::moment::Moment;
+use crate::traffic::Report;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -22,8 +23,12 @@ impl Experiment for UplinkDown {
     }
 
     fn parameters(&self) -> Value {
-        json!({ "pps_each_way": PPS, "recovery_s": RECOVERY.as_secs(), "near_limit": NEAR_LIMIT,
-                "far_limit_s": FAR_LIMIT.as_secs_f64() })
+        json!({ "pps_each_way": PPS, "pulls": PULLS, "recovery_s": RECOVERY.as_secs(), "near_limit": NEAR_LIMIT,
+                "far_limit_s": 1.0 / FAR_LIMIT_PER_SECOND as f64 })
+    }
+
+    fn needs_emulator(&self) -> bool {
+        true
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
@@ -33,124 +38,188 @@ impl Experiment for UplinkDown {
             "    mode: unicast\n",
         );
         let mut bench = Bench::start(context, &policy)?;
-        let pps = if context.quick { QUICK_PPS } else { PPS };
-        let mut checks = Vec::new();
+        let (pps, pulls) = if context.quick {
+            (QUICK_PPS, QUICK_PULLS)
+        } else {
+            (PPS, PULLS)
+        };
+        let mut outcome = Outcome::default();
+        let mut measurements = Vec::new();
+        for number in 0..pulls {
+            let site = Site::ALL[number % 2];
+            let (pull, doubts) = Pull::perform(&mut bench, site, pps)?;
+            outcome.doubts.extend(doubts);
+            for direction in Direction::ALL {
+                let gap = pull.longest_gap(direction).as_secs_f64();
+                let (_, lost) = pull.lost_to_the_pull(direction);
+                context.say(format!(
+                    "pull {number} at `{}`, {direction}: {lost} lost, the longest time without a packet {:.1} ms",
+                    site.name(),
+                    gap * 1e3
+                ));
+                let name = format!("pull {number} at `{}`, {direction}", site.name());
+                outcome.checks.extend(pull.checks(&name, direction, pps));
+                measurements.push(json!({
+                    "site": site.name(), "direction": direction, "lost": lost, "longest_gap_s": gap,
+                    "back_after_s": pull.back[direction.index()].saturating_since(pull.plugged).as_secs_f64(),
+                    "report": pull.reports[direction.index()]
+                }));
+            }
+        }
+        outcome.measurements = Value::Array(measurements);
+        Ok(outcome)
+    }
+}
 
+/// What became of the traffic of one pull. Arrays are in the order of [`Direction::ALL`].
+#[derive(Debug)]
+struct Pull {
+    site: Site,
+    pulled: Moment,
+    plugged: Moment,
+    /// When the counts of link a were last read before the end of the recovery time.
+    looked: Moment,
+    /// When link a was first seen to carry packets again.
+    back: [Moment; 2],
+    ended: Moment,
+    /// Packets of the class on link b from the pull until plugging in again.
+    on_b: [u64; 2],
+    /// Packets of the class on link a from plugging in again until the last look.
+    on_a: [u64; 2],
+    reports: [Report; 2],
+}
+
+impl Pull {
+    /// Pulls and plugs in uplink a of `site` under traffic; also says what puts it into doubt.
+    fn perform(bench: &mut Bench, site: Site, pps: u32) -> Result<(Pull, Vec<String>)> {
         let traffic = Traffic::start(&bench.lab, pps)?;
         std::thread::sleep(BEFORE);
         let mut doubts = bench.doubts()?;
+        let b_before = received(bench, LinkName::B)?;
         let pulled = clock::now();
-        bench.lab.set_carrier("client", "a", false)?;
+        bench.lab.set_carrier(site.name(), "a", false)?;
         std::thread::sleep(DOWN);
-        let on_b = Direction::ALL.map(|direction| bench.tally(LinkName::B, direction));
-        let on_a_before = received(&bench, LinkName::A)?;
+        let b_after = received(bench, LinkName::B)?;
 
+        let a_before = received(bench, LinkName::A)?;
         let plugged = clock::now();
-        bench.lab.set_carrier("client", "a", true)?;
+        bench.lab.set_carrier(site.name(), "a", true)?;
         // Frames for a device that is down are refused: that was the cable's doing, not the lab's.
         bench.lab.reset_self_check()?;
-        // The last look at the counts that still lies before the end of the recovery time.
         clock::sleep_until(plugged + (RECOVERY - MARGIN));
-        let on_a_during = received(&bench, LinkName::A)?;
+        let a_during = received(bench, LinkName::A)?;
         let looked = clock::now();
-        let returned = Direction::ALL.map(|direction| {
-            wait_for("the traffic returns to the uplink", PATIENCE, || {
+        let mut back = [looked; 2];
+        for (direction, back) in Direction::ALL.into_iter().zip(&mut back) {
+            *back = wait_for("the traffic returns to the uplink", PATIENCE, || {
                 let now = bench.tally(LinkName::A, direction)?.received;
-                Ok((now > on_a_during[direction.index()]).then(clock::now))
-            })
-        });
+                Ok((now > a_during[direction.index()]).then(clock::now))
+            })?;
+        }
         std::thread::sleep(AFTER);
-        let on_a_after = received(&bench, LinkName::A)?;
-        let on_b_after = received(&bench, LinkName::B)?;
-        let until = clock::now();
+        let ended = clock::now();
         let reports = traffic.stop()?;
         doubts.extend(bench.doubts()?);
+        let difference = |after: [u64; 2], before: [u64; 2]| [after[0] - before[0], after[1] - before[1]];
+        let pull = Pull {
+            site,
+            pulled,
+            plugged,
+            looked,
+            back,
+            ended,
+            on_b: difference(b_after, b_before),
+            on_a: difference(a_during, a_before),
+            reports,
+        };
+        Ok((pull, doubts))
+    }
 
-        let mut measurements = Vec::new();
-        let far_limit = (f64::from(pps) * FAR_LIMIT.as_secs_f64()).ceil();
-        for (direction, (on_b, returned)) in Direction::ALL.into_iter().zip(on_b.into_iter().zip(returned)) {
-            let (index, report) = (direction.index(), &reports[direction.index()]);
-            let (sent, lost) = report.lost_between(Moment::ZERO, plugged);
-            // The client's own bridge sees its carrier go; the server's has to be told by bicastd.
-            let (limit, why) = match direction {
-                Direction::ClientToServer => (NEAR_LIMIT as f64, "its sender sees it"),
-                Direction::ServerToClient => (far_limit, "its sender is told"),
-            };
-            checks.push(Check::new(
-                format!("{direction} ({why}): lost of {sent} when the cable is pulled"),
+    fn report(&self, direction: Direction) -> &Report {
+        &self.reports[direction.index()]
+    }
+
+    /// Packets sent, and lost, until plugging in again.
+    fn lost_to_the_pull(&self, direction: Direction) -> (u64, u64) {
+        self.report(direction).lost_between(Moment::ZERO, self.plugged)
+    }
+
+    fn checks(&self, name: &str, direction: Direction, pps: u32) -> [Check; 5] {
+        // The bridge that loses its carrier sees that itself; the one at the other end has to be told by bicastd.
+        let (who, limit) = if sender(direction) == self.site {
+            ("sees it", NEAR_LIMIT)
+        } else {
+            ("is told", u64::from(pps) / FAR_LIMIT_PER_SECOND)
+        };
+        let (sent, lost) = self.lost_to_the_pull(direction);
+        let on_b = self.on_b[direction.index()];
+        let back = self.back[direction.index()].saturating_since(self.plugged);
+        let (sent_after, lost_after) = self.report(direction).lost_between(self.plugged, self.ended);
+        [
+            Check::at_most(
+                format!("{name}: lost of {sent} to the pull, the sender {who}"),
                 lost,
-                format!("≤ {limit}"),
-                lost as f64 <= limit,
-            ));
-            let gap = outage(report, pulled);
-            context.say(format!(
-                "{direction}: {lost} lost, the longest time without a packet {:.1} ms",
-                gap.as_secs_f64() * 1e3
-            ));
-            let on_b = on_b?.received;
-            checks.push(Check::new(
-                format!("{direction}: packets on link b while a is down"),
+                limit,
+            ),
+            Check::new(
+                format!("{name}: packets on link b meanwhile"),
                 on_b,
                 "> 0",
                 on_b > 0,
-            ));
-            checks.push(Check::equal(
+            ),
+            Check::equal(
                 format!(
-                    "{direction}: packets on link a in the {:.1} s after plugging in again",
-                    looked.saturating_since(plugged).as_secs_f64()
+                    "{name}: packets on link a for {:.1} s after plugging in",
+                    self.looked.saturating_since(self.plugged).as_secs_f64()
                 ),
-                on_a_during[index] - on_a_before[index],
+                self.on_a[direction.index()],
                 0,
-            ));
-            let returned = returned?.saturating_since(plugged);
-            checks.push(Check::new(
-                format!("{direction}: on link a again after, s"),
-                format!("{:.2}", returned.as_secs_f64()),
+            ),
+            Check::new(
+                format!("{name}: on link a again after, s"),
+                format!("{:.2}", back.as_secs_f64()),
                 format!(
                     "{:.1} to {:.1}",
                     RECOVERY.as_secs_f64(),
                     LATEST_RETURN.as_secs_f64()
                 ),
-                (RECOVERY..=LATEST_RETURN).contains(&returned),
-            ));
-            let (sent, lost) = report.lost_between(plugged, until);
-            checks.push(Check::equal(
-                format!("{direction}: lost of {sent} since plugging in again"),
-                lost,
+                (RECOVERY..=LATEST_RETURN).contains(&back),
+            ),
+            Check::equal(
+                format!("{name}: lost of {sent_after} after plugging in"),
+                lost_after,
                 0,
-            ));
-            measurements.push(json!({
-                "direction": direction, "report": report, "outage_s": gap.as_secs_f64(),
-                "returned_after_s": returned.as_secs_f64(), "on_a": on_a_after[index], "on_b": on_b_after[index]
-            }));
-        }
-        Ok(Outcome {
-            checks,
-            measurements: Value::Array(measurements),
-            doubts,
-        })
+            ),
+        ]
+    }
+
+    /// The longest time without an arrival around the pull.
+    fn longest_gap(&self, direction: Direction) -> Duration {
+        let around = self
+            .report(direction)
+            .records
+            .iter()
+            .filter(|record| record.copies > 0 && record.sent_at < self.plugged);
+        let mut arrivals: Vec<Moment> = around.map(|record| record.first_at).collect();
+        arrivals.sort_unstable();
+        let gaps = arrivals
+            .windows(2)
+            .filter(|pair| pair[1] >= self.pulled)
+            .map(|pair| pair[1].saturating_since(pair[0]));
+        gaps.max().unwrap_or_default()
     }
 }
 
+/// Packets of the class that have come to a link.
 fn received(bench: &Bench, link: LinkName) -> Result<[u64; 2]> {
     let [up, down] = Direction::ALL.map(|direction| bench.tally(link, direction));
     Ok([up?.received, down?.received])
 }
 
-/// The longest time without an arrival among packets sent around the moment at which the cable was pulled.
-fn outage(report: &crate::traffic::Report, pulled: Moment) -> Duration {
-    let around = report
-        .records
-        .iter()
-        .filter(|record| record.copies > 0 && record.sent_at < pulled + DOWN);
-    let mut arrivals: Vec<Moment> = around.map(|record| record.first_at).collect();
-    arrivals.sort_unstable();
-    let gaps = arrivals.windows(2).map(|pair| pair[1].saturating_since(pair[0]));
-    gaps.max().unwrap_or_default()
-}
-
 const PPS: u32 = 5_000;
 const QUICK_PPS: u32 = 2_000;
+const PULLS: usize = 4;
+const QUICK_PULLS: usize = 1;
 const BEFORE: Duration = Duration::from_secs(2);
 const DOWN: Duration = Duration::from_secs(2);
 const AFTER: Duration = Duration::from_secs(1);
@@ -158,6 +227,7 @@ const RECOVERY: Duration = Duration::from_secs(3);
 /// Between the last look that finds the uplink unused and the end of its recovery.
 const MARGIN: Duration = Duration::from_millis(200);
 const LATEST_RETURN: Duration = Duration::from_secs(5);
+/// Packets that the bridge whose carrier is gone may lose.
 const NEAR_LIMIT: u64 = 50;
-/// The time in which the far side's bridge hears of it.
-const FAR_LIMIT: Duration = Duration::from_millis(200);
+/// What the other bridge may lose: what it sends in a fifth of a second.
+const FAR_LIMIT_PER_SECOND: u64 = 5;
