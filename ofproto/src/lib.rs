@@ -58,7 +58,7 @@ mod port_status;
 mod queue_config;
 mod role;
 mod table_mod;
-mod text;
+pub mod text;
 mod types;
 #[cfg(test)]
 mod vector;

@@ -59,6 +59,9 @@ pub(super) fn put_flow_removed(out: &mut String, removed: &FlowRemoved) {
         FlowRemovedReason::HardTimeout => out.push_str(" reason=hard"),
         FlowRemovedReason::Delete => out.push_str(" reason=delete"),
         FlowRemovedReason::GroupDelete => out.push_str(" reason=group_delete"),
+        // Reasons of later versions.
+        FlowRemovedReason::Unknown(4) => out.push_str(" reason=meter_delete"),
+        FlowRemovedReason::Unknown(5) => out.push_str(" reason=eviction"),
         FlowRemovedReason::Unknown(number) => put!(out, " reason={number}"),
     }
     if removed.table_id != TableId::ALL {

@@ -1,8 +1,10 @@
 //! Text of groups.
 
+use super::Hex;
 use super::actions::put_actions;
 use super::put_duration;
-use crate::{Bucket, GroupId, GroupMod, GroupModCommand, GroupStats, GroupType, PortNo};
+use super::table::put_action_bits;
+use crate::{Bucket, GroupFeatures, GroupId, GroupMod, GroupModCommand, GroupStats, GroupType, PortNo};
 
 pub(super) fn put_group_mod(out: &mut String, group_mod: &GroupMod) {
     out.push('\n');
@@ -59,5 +61,24 @@ pub(super) fn put_group_stats(out: &mut String, stats: &GroupStats) {
             bucket.packet_count,
             bucket.byte_count
         );
+    }
+}
+
+pub(super) fn put_group_features(out: &mut String, features: &GroupFeatures) {
+    out.push_str("\n Group table:\n");
+    put!(out, "    Types:  {:#x}\n", features.types);
+    put!(out, "    Capabilities:  {:#x}\n", features.capabilities.bits());
+    for (bit, name) in ["all", "select", "indirect", "fast failover"].iter().enumerate() {
+        if features.types >> bit & 1 == 1 {
+            put!(out, "    {name} group:\n");
+            put!(
+                out,
+                "       max_groups={}\n",
+                Hex(features.max_groups[bit].into())
+            );
+            out.push_str("       actions: ");
+            put_action_bits(out, features.actions[bit]);
+            out.push('\n');
+        }
     }
 }

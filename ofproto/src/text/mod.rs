@@ -1,10 +1,8 @@
 //! Messages as text, in the words of `ovs-ofctl ofp-print`.
 //!
-//! What a controller of flows, groups, meters and ports sends and receives is printed character for character as
-//! Open vSwitch 3.1 prints it, but for the newline at the very end. Messages that are read here but refused there
-//! (fields and actions that it does not implement, experimenters that it does not know) are printed in the same
-//! manner with the names of the specification; table features are only counted, and messages that administer
-//! ports, tables and queues are printed in the form of `Debug`.
+//! Everything is printed character for character as Open vSwitch 3.1 prints it, but for the newline at the very
+//! end. Messages that are read here but refused there (fields and actions that it does not implement,
+//! experimenters that it does not know) are printed in the same manner with the names of the specification.
 
 /// Appends formatted text to a `String`, which cannot fail.
 macro_rules! put {
@@ -14,15 +12,23 @@ macro_rules! put {
 }
 
 mod actions;
+mod async_config;
+mod fields;
 mod flow;
 mod group;
 mod hex;
 mod matching;
 mod meter;
 mod multipart;
+mod nicira;
 mod packet;
+mod parse;
 mod port;
+mod queue;
 mod session;
+mod table;
+
+pub use self::parse::{ParseTextError, parse_flow_mod, parse_group_mod, parse_match, parse_meter_mod};
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -94,11 +100,13 @@ impl Text<'_> {
             | Message::BarrierRequest
             | Message::BarrierReply
             | Message::GetAsyncRequest => {}
-            Message::PortMod(body) => put!(out, " {body:?}"),
-            Message::TableMod(body) => put!(out, " {body:?}"),
-            Message::QueueGetConfigRequest(body) => put!(out, " {body:?}"),
-            Message::QueueGetConfigReply(body) => put!(out, " {body:?}"),
-            Message::GetAsyncReply(body) | Message::SetAsync(body) => put!(out, " {body:?}"),
+            Message::PortMod(port_mod) => port::put_port_mod(out, port_mod),
+            Message::TableMod(table_mod) => table::put_table_mod(out, table_mod),
+            Message::QueueGetConfigRequest(request) => queue::put_config_request(out, request),
+            Message::QueueGetConfigReply(reply) => queue::put_config_reply(out, reply),
+            Message::GetAsyncReply(config) | Message::SetAsync(config) => {
+                async_config::put_async_config(out, config);
+            }
         }
     }
 }

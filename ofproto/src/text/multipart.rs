@@ -1,20 +1,25 @@
 //! Text of multipart messages.
 
 use super::flow::put_flow_stats;
-use super::group::{put_group, put_group_stats};
+use super::group::{put_group, put_group_features, put_group_stats};
 use super::hex::put_hex;
 use super::matching::put_match;
 use super::meter::{put_meter, put_meter_features, put_meter_stats};
-use super::port::{put_counters, put_port, put_port_stats};
-use super::put_duration;
+use super::nicira::describe;
+use super::port::{put_port, put_port_stats};
+use super::queue::put_queue_stats;
 use super::session::put_opaque;
+use super::table::{put_table_features, put_table_stats};
 use crate::bundle::{BundleAdd, BundleControl};
 use crate::{
     FlowStatsRequest, Message, MessageType, MultipartReply, MultipartReplyBody, MultipartRequest,
     MultipartRequestBody, MultipartType, PortNo, SwitchDesc, TableId,
 };
 
-/// The name of a message; multipart and bundle messages have names of their own.
+/// What a message is called, and what is said of it.
+pub(super) type NameAndText = (&'static str, String);
+
+/// The name of a message; multipart, bundle and Nicira's messages have names of their own.
 pub(super) fn name(message: &Message) -> &'static str {
     match message {
         Message::MultipartRequest(request) => request_name(request.body.multipart_type()),
@@ -24,6 +29,8 @@ pub(super) fn name(message: &Message) -> &'static str {
                 "ONFT_BUNDLE_CONTROL"
             } else if let Ok(Some(_)) = BundleAdd::from_experimenter(experimenter) {
                 "ONFT_BUNDLE_ADD_MESSAGE"
+            } else if let Some((name, _)) = describe(experimenter) {
+                name
             } else {
                 message.name()
             }
@@ -109,8 +116,7 @@ pub(super) fn put_request(out: &mut String, request: &MultipartRequest) {
             put!(out, " meter={meter}");
         }
         MultipartRequestBody::PortDesc => put!(out, " port={}", PortNo::ANY),
-        MultipartRequestBody::TableFeatures(tables) if tables.is_empty() => {}
-        MultipartRequestBody::TableFeatures(tables) => put!(out, " {} tables", tables.len()),
+        MultipartRequestBody::TableFeatures(tables) => put_table_features(out, tables),
         MultipartRequestBody::Experimenter(experimenter) => put_opaque(out, experimenter),
         MultipartRequestBody::Unknown { type_, data } => {
             put!(out, " type={type_} data=");
@@ -142,24 +148,7 @@ pub(super) fn put_reply(out: &mut String, reply: &MultipartReply) {
             put!(out, " {} ports\n", ports.len());
             ports.iter().for_each(|port| put_port_stats(out, port));
         }
-        MultipartReplyBody::Queue(queues) => {
-            put!(out, " {} queues\n", queues.len());
-            for queue in queues {
-                put!(out, "  port {} queue {}: ", queue.port_no, queue.queue_id);
-                put_counters(
-                    out,
-                    &[
-                        ("bytes", queue.tx_bytes),
-                        ("pkts", queue.tx_packets),
-                        ("errors", queue.tx_errors),
-                    ],
-                );
-                out.pop();
-                out.push_str(", duration=");
-                put_duration(out, queue.duration_sec, queue.duration_nsec);
-                out.push('\n');
-            }
-        }
+        MultipartReplyBody::Queue(queues) => put_queue_stats(out, queues),
         MultipartReplyBody::Group(groups) => {
             for group in groups {
                 out.push('\n');
@@ -191,9 +180,9 @@ pub(super) fn put_reply(out: &mut String, reply: &MultipartReply) {
             ordered.sort_by_key(|port| port.port_no);
             ordered.into_iter().for_each(|port| put_port(out, port));
         }
-        MultipartReplyBody::Table(tables) => put!(out, " {} tables", tables.len()),
-        MultipartReplyBody::GroupFeatures(features) => put!(out, " {features:?}"),
-        MultipartReplyBody::TableFeatures(tables) => put!(out, " {} tables", tables.len()),
+        MultipartReplyBody::Table(tables) => put_table_stats(out, tables),
+        MultipartReplyBody::GroupFeatures(features) => put_group_features(out, features),
+        MultipartReplyBody::TableFeatures(tables) => put_table_features(out, tables),
         MultipartReplyBody::Experimenter(experimenter) => put_opaque(out, experimenter),
         MultipartReplyBody::Unknown { type_, data } => {
             put!(out, " type={type_} data=");

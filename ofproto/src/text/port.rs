@@ -1,7 +1,7 @@
 //! Text of ports.
 
 use super::{MacText, put_bits, put_duration};
-use crate::{Port, PortReason, PortStats, PortStatus};
+use crate::{Port, PortMod, PortReason, PortStats, PortStatus};
 
 pub(super) fn put_port_status(out: &mut String, status: &PortStatus) {
     match status.reason {
@@ -11,6 +11,26 @@ pub(super) fn put_port_status(out: &mut String, status: &PortStatus) {
         PortReason::Unknown(number) => put!(out, " reason {number}:"),
     }
     put_port(out, &status.desc);
+}
+
+pub(super) fn put_port_mod(out: &mut String, port_mod: &PortMod) {
+    put!(
+        out,
+        " port: {}: addr:{}\n",
+        port_mod.port_no,
+        MacText(port_mod.hw_addr)
+    );
+    out.push_str("     config: ");
+    put_bits(out, (port_mod.config & port_mod.mask).bits(), CONFIG);
+    out.push_str("\n     mask:   ");
+    put_bits(out, port_mod.mask.bits(), CONFIG);
+    out.push_str("\n     advertise: ");
+    if port_mod.advertise.is_empty() {
+        out.push_str("UNCHANGED");
+    } else {
+        put_bits(out, port_mod.advertise.bits(), FEATURES);
+    }
+    out.push('\n');
 }
 
 pub(super) fn put_port(out: &mut String, port: &Port) {
@@ -77,7 +97,7 @@ pub(super) fn put_port_stats(out: &mut String, stats: &PortStats) {
 }
 
 /// Counters on a line; one that the switch does not have is `?`.
-pub(super) fn put_counters(out: &mut String, counters: &[(&str, u64)]) {
+fn put_counters(out: &mut String, counters: &[(&str, u64)]) {
     for (at, (name, count)) in counters.iter().enumerate() {
         put!(out, "{}{name}=", if at == 0 { "" } else { ", " });
         if *count == u64::MAX {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::hex::{put_hex, put_hex_dump, put_printable};
 use super::multipart::name_of_part;
+use super::nicira::describe;
 use super::{Hex, Text, put_bits, put_heading};
 use crate::bundle::{BundleAdd, BundleControl, BundleFlags};
 use crate::{
@@ -116,6 +117,8 @@ pub(super) fn put_experimenter(out: &mut String, message: &Experimenter, depth: 
         put_bundle_flags(out, add.flags);
         out.push('\n');
         put_quoted(out, &add.message, depth);
+    } else if let Some((_, text)) = describe(message) {
+        out.push_str(&text);
     } else {
         put_opaque(out, message);
     }

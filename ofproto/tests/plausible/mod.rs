@@ -1,6 +1,7 @@
 //! Generators of messages that Open vSwitch takes: matches have their prerequisites, numbers are in range.
 
 mod actions;
+mod administration;
 mod matching;
 mod multipart;
 mod packet;
@@ -13,21 +14,23 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use actions::{actions, instructions};
+use administration::administration;
 use matching::matching;
 use multipart::{a_port, reply, request};
 
 pub(crate) fn message() -> impl Strategy<Value = Message> {
     prop_oneof![
-        2 => session(),
-        6 => flow_mod().prop_map(Message::FlowMod),
-        3 => flow_removed(),
+        2 => session().boxed(),
+        5 => administration().boxed(),
+        6 => flow_mod().prop_map(Message::FlowMod).boxed(),
+        3 => flow_removed().boxed(),
         3 => group_mod(),
         2 => meter_mod(),
         4 => packets(),
         2 => (select(vec![PortReason::Add, PortReason::Delete, PortReason::Modify]), a_port())
             .prop_map(|(reason, desc)| Message::PortStatus(PortStatus { reason, desc })),
-        3 => request(),
-        8 => reply(),
+        3 => request().boxed(),
+        8 => reply().boxed(),
     ]
 }
 
@@ -171,7 +174,7 @@ fn flow_removed() -> impl Strategy<Value = Message> {
     (
         zero_or(any::<u64>()),
         priority(),
-        0u8..4,
+        0u8..7,
         any::<u8>(),
         counts,
         matching(),

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::actions::instructions;
+use super::administration::{group_features, table_features, table_stats};
 use super::matching::matching;
 use super::{group, mac, meter, nanoseconds, port, priority, zero_or};
 
@@ -40,6 +41,7 @@ pub(super) fn request() -> impl Strategy<Value = Message> {
         prop_oneof![(0u32..100).prop_map(GroupId), Just(GroupId::ALL)].prop_map(Body::Group),
         prop_oneof![(1u32..100).prop_map(MeterId), Just(MeterId::ALL)].prop_map(Body::Meter),
         prop_oneof![(1u32..100).prop_map(MeterId), Just(MeterId::ALL)].prop_map(Body::MeterConfig),
+        table_features().prop_map(Body::TableFeatures).boxed(),
     ]
     .prop_map(|body| Message::MultipartRequest(MultipartRequest { more: false, body }))
 }
@@ -219,6 +221,9 @@ pub(super) fn reply() -> impl Strategy<Value = Message> {
             }
         )),
         vec(a_port(), 0..4).prop_map(Body::PortDesc),
+        table_stats(),
+        group_features(),
+        table_features().prop_map(Body::TableFeatures).boxed(),
     ];
     (any::<bool>(), body).prop_map(|(more, body)| Message::MultipartReply(MultipartReply { more, body }))
 }

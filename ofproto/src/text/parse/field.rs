@@ -1,0 +1,200 @@
+//! One field and its value: of a match, or to be set.
+
+use bytes::{BufMut, BytesMut};
+
+use super::piece::Piece;
+use super::{Fault, flags};
+use crate::oxm::VLAN_PRESENT;
+use crate::text::fields::{Field, Format};
+use crate::wire::Span;
+use crate::{Masked, OxmField, OxmId};
+
+/// A value and perhaps a mask.
+#[derive(Clone, Copy)]
+struct Value {
+    value: u128,
+    mask: Option<u128>,
+}
+
+/// Reads the value of a field; `None` when there is no field of this name.
+pub(super) fn parse(name: &str, text: Piece<'_>) -> Result<Option<OxmField>, Fault> {
+    // Fields that Open vSwitch does not have.
+    match name {
+        "in_phy_port" => return Ok(Some(OxmField::InPhyPort(text.port()?))),
+        "pbb_isid" => {
+            let isid = number(text, 24)?;
+            return narrow(text, isid).map(OxmField::PbbIsid).map(Some);
+        }
+        "ipv6_exthdr" => {
+            let bits = number(text, 9)?;
+            return narrow(text, bits).map(OxmField::Ipv6Exthdr).map(Some);
+        }
+        "vlan_vid" => {
+            let vid = number(text, 13)?;
+            return narrow(text, vid).map(OxmField::VlanVid).map(Some);
+        }
+        _ => {}
+    }
+    let Some(field) = Field::named(
+        ALIASES
+            .iter()
+            .find(|(alias, _)| *alias == name)
+            .map_or(name, |(_, name)| name),
+    ) else {
+        return Ok(None);
+    };
+    let Some(id) = field.id() else {
+        return Ok(None);
+    };
+    let value = parse_value(field, text)?;
+    Ok(Some(build(id, &value, text)?))
+}
+
+/// Reads a field to set: as in a match, but without a mask.
+pub(super) fn parse_to_set(name: &str, text: Piece<'_>) -> Result<Option<OxmField>, Fault> {
+    if let Some((_, mask)) = text.split_once("/") {
+        return Err(mask.fault("no mask, which OpenFlow 1.3 does not have here"));
+    }
+    Ok(parse(name, text)?.map(|field| match field {
+        OxmField::VlanVid(vid) => OxmField::VlanVid(Masked::exact(vid.value | VLAN_PRESENT)),
+        other => other,
+    }))
+}
+
+fn parse_value(field: Field, text: Piece<'_>) -> Result<Value, Fault> {
+    match field.format() {
+        Format::Hex | Format::Decimal | Format::TunnelFlags | Format::PacketType => {
+            number(text, field.bits())
+        }
+        Format::Port => Ok(Value {
+            value: text.port()?.0.into(),
+            mask: None,
+        }),
+        Format::Mac => with_mask(text, |text| {
+            let bytes = text.mac()?.into_array();
+            Ok(bytes
+                .iter()
+                .fold(0, |number, byte| number << 8 | u128::from(*byte)))
+        }),
+        Format::Ipv4 => address(text, 32, |text| {
+            text.ipv4().map(|address| u32::from(address).into())
+        }),
+        Format::Ipv6 => address(text, 128, |text| text.ipv6().map(u128::from)),
+        Format::CtState => flags::parse(text, flags::CT_STATE, u32::MAX.into()).map(Value::from),
+        Format::TcpFlags => flags::parse(text, flags::TCP, 0xfff).map(Value::from),
+        Format::Fragment => {
+            let (value, mask) = match text.text {
+                "no" => (0, 3),
+                "yes" => (1, 1),
+                "first" => (1, 3),
+                "later" => (3, 3),
+                "not_later" => (0, 2),
+                _ => return Err(text.fault("`no`, `yes`, `first`, `later` or `not_later`")),
+            };
+            Ok(Value {
+                value,
+                mask: Some(mask).filter(|mask| *mask != 3),
+            })
+        }
+    }
+}
+
+impl From<(u128, Option<u128>)> for Value {
+    fn from((value, mask): (u128, Option<u128>)) -> Self {
+        Self { value, mask }
+    }
+}
+
+fn number(text: Piece<'_>, bits: u16) -> Result<Value, Fault> {
+    let max = u128::MAX
+        .checked_shr(128u32.saturating_sub(bits.into()))
+        .unwrap_or(0);
+    with_mask(text, |text| text.number(max))
+}
+
+fn with_mask(text: Piece<'_>, read: impl Fn(Piece<'_>) -> Result<u128, Fault>) -> Result<Value, Fault> {
+    Ok(match text.split_once("/") {
+        None => Value {
+            value: read(text)?,
+            mask: None,
+        },
+        Some((value, mask)) => Value {
+            value: read(value)?,
+            mask: Some(read(mask)?),
+        },
+    })
+}
+
+/// An address; its mask may be the length of a prefix.
+fn address(
+    text: Piece<'_>,
+    bits: u32,
+    read: impl Fn(Piece<'_>) -> Result<u128, Fault>,
+) -> Result<Value, Fault> {
+    let Some((value, mask)) = text.split_once("/") else {
+        return read(text).map(|value| Value { value, mask: None });
+    };
+    let value = read(value)?;
+    let mask = if mask.text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let length: u32 = mask.narrow(bits.into())?;
+        let all = u128::MAX >> (128 - bits);
+        all & !all.checked_shr(length).unwrap_or(0)
+    } else {
+        read(mask)?
+    };
+    Ok(Value {
+        value,
+        mask: Some(mask),
+    })
+}
+
+fn narrow<T: TryFrom<u128>>(text: Piece<'_>, value: Value) -> Result<Masked<T>, Fault> {
+    let narrow = |number| T::try_from(number).map_err(|_| text.fault("a smaller number"));
+    Ok(Masked {
+        value: narrow(value.value)?,
+        mask: value.mask.map(narrow).transpose()?,
+    })
+}
+
+/// The field, by way of its form on the wire.
+fn build(id: OxmId, value: &Value, text: Piece<'_>) -> Result<OxmField, Fault> {
+    let width = id.length;
+    let prefix: u8 = if id.experimenter.is_some() { 4 } else { 0 };
+    let mut bytes = BytesMut::new();
+    bytes.put_u16(id.class);
+    bytes.put_u8(id.field << 1 | u8::from(value.mask.is_some()));
+    bytes.put_u8(prefix + if value.mask.is_some() { 2 * width } else { width });
+    if let Some(experimenter) = id.experimenter {
+        bytes.put_u32(experimenter);
+    }
+    let mut put = |number: u128| {
+        let whole = number.to_be_bytes();
+        bytes.put_bytes(0, usize::from(width).saturating_sub(whole.len()));
+        bytes.put_slice(&whole[whole.len().saturating_sub(width.into())..]);
+    };
+    match value.mask {
+        None => put(value.value),
+        Some(mask) => {
+            put(value.value & mask);
+            put(mask);
+        }
+    }
+    let bytes = bytes.freeze();
+    let (_, field) = OxmField::parse(Span::new(&bytes)).map_err(|_| text.fault("a value of this field"))?;
+    Ok(field)
+}
+
+/// Other names of fields.
+const ALIASES: &[(&str, &str)] = &[
+    ("in_port", "in_port_oxm"),
+    ("tunnel_id", "tun_id"),
+    ("dl_src", "eth_src"),
+    ("dl_dst", "eth_dst"),
+    ("dl_type", "eth_type"),
+    ("nw_src", "ip_src"),
+    ("nw_dst", "ip_dst"),
+    ("ip_proto", "nw_proto"),
+    ("ip_ecn", "nw_ecn"),
+    ("ip_ttl", "nw_ttl"),
+    ("nw_frag", "ip_frag"),
+];

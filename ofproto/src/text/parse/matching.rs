@@ -1,0 +1,252 @@
+//! Matches.
+
+use super::piece::{Pair, Piece};
+use super::{Fault, field};
+use crate::oxm::{CLASS_BASIC, VLAN_PRESENT};
+use crate::{Masked, Match, OxmField};
+
+pub(super) fn parse(text: Piece<'_>) -> Result<Match, Fault> {
+    let mut builder = MatchBuilder::default();
+    let mut pairs = text.pairs();
+    while let Some(pair) = pairs.next()? {
+        if !builder.add(pair)? {
+            return Err(pair.key.fault("a field to match"));
+        }
+    }
+    builder.finish()
+}
+
+/// A match while its parts are read.
+#[derive(Default)]
+pub(super) struct MatchBuilder<'a> {
+    fields: Vec<(OxmField, Piece<'a>)>,
+    /// Fields whose meaning depends on the protocol, which may come later.
+    transport: Vec<Pair<'a>>,
+}
+
+impl<'a> MatchBuilder<'a> {
+    /// Takes a part of the match; `false` when it is none.
+    pub(super) fn add(&mut self, pair: Pair<'a>) -> Result<bool, Fault> {
+        let key = pair.key;
+        if let Some((_, type_, proto)) = PROTOCOLS.iter().find(|(name, _, _)| *name == key.text) {
+            pair.bare()?;
+            self.push(OxmField::EthType(*type_), key)?;
+            if let Some(proto) = proto {
+                self.push(OxmField::IpProto(*proto), key)?;
+            }
+            return Ok(true);
+        }
+        match key.text {
+            "tp_src" | "tp_dst" | "icmp_type" | "icmp_code" => {
+                pair.value("a number")?;
+                self.transport.push(pair);
+            }
+            "dl_vlan" => {
+                let value = pair.value("a VLAN id")?;
+                let vid = match value.u16()? {
+                    NO_VLAN => Masked::exact(0),
+                    vid @ ..=0xfff => Masked::exact(vid | VLAN_PRESENT),
+                    _ => return Err(value.fault("a VLAN id from 0 to 4095, or 0xffff for none")),
+                };
+                self.push(OxmField::VlanVid(vid), key)?;
+            }
+            "dl_vlan_pcp" | "vlan_pcp" => {
+                let pcp = pair.value("a VLAN priority")?.narrow(7)?;
+                self.push(OxmField::VlanPcp(pcp), key)?;
+            }
+            "vlan_tci" => {
+                let value = pair.value("tag control information")?;
+                self.add_tci(value, key)?;
+            }
+            "nw_tos" => {
+                let value = pair.value("a type of service")?;
+                let tos = value.u8()?;
+                if tos & 3 != 0 {
+                    return Err(value.fault("a multiple of 4: the other bits are nw_ecn"));
+                }
+                self.push(OxmField::IpDscp(tos >> 2), key)?;
+            }
+            name => {
+                let value = pair.value.unwrap_or(Piece {
+                    text: "",
+                    at: key.at + key.text.len(),
+                });
+                let Some(field) = field::parse(name, value).or_else(|fault| match pair.value {
+                    // No such field, perhaps; then it is not the value that is missing.
+                    None if field::parse(name, Piece::whole("0")).is_ok_and(|field| field.is_none()) => {
+                        Ok(None)
+                    }
+                    _ => Err(fault),
+                })?
+                else {
+                    return Ok(false);
+                };
+                self.push(field, key)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The match, when everything in it has what it needs.
+    pub(super) fn finish(mut self) -> Result<Match, Fault> {
+        for pair in std::mem::take(&mut self.transport) {
+            let Some(name) = self.transport_name(pair.key.text) else {
+                return Err(pair.key.fault(format!(
+                    "`tcp`, `udp`, `sctp` or `icmp` beside `{}`",
+                    pair.key.text
+                )));
+            };
+            let value = pair.value("a number")?;
+            if let Some(field) = field::parse(name, value)? {
+                self.push(field, pair.key)?;
+            }
+        }
+        let has_pcp = self
+            .fields
+            .iter()
+            .any(|(field, _)| matches!(field, OxmField::VlanPcp(_)));
+        let has_vid = self
+            .fields
+            .iter()
+            .any(|(field, _)| matches!(field, OxmField::VlanVid(_)));
+        if has_pcp && !has_vid {
+            // A priority needs a tag.
+            let tag = Masked::new(VLAN_PRESENT, VLAN_PRESENT);
+            self.fields.push((OxmField::VlanVid(tag), Piece::whole("")));
+        }
+        for (field, key) in &self.fields {
+            self.check_prerequisite(field, *key)?;
+        }
+        let match_: Match = self.fields.into_iter().map(|(field, _)| field).collect();
+        let mut match_ = match_.sorted();
+        // Fields of other classes may need those of OpenFlow's own before them.
+        match_.fields.sort_by_key(|field| field.id().class != CLASS_BASIC);
+        Ok(match_)
+    }
+
+    fn push(&mut self, field: OxmField, key: Piece<'a>) -> Result<(), Fault> {
+        let id = |field: &OxmField| {
+            let id = field.id();
+            (id.class, id.field, id.experimenter)
+        };
+        match self.fields.iter().find(|(other, _)| id(other) == id(&field)) {
+            Some((other, _)) if *other != field => Err(key.fault("each field only once")),
+            Some(_) => Ok(()),
+            None => {
+                self.fields.push((field, key));
+                Ok(())
+            }
+        }
+    }
+
+    /// Tag control information is priority, presence and id together.
+    fn add_tci(&mut self, value: Piece<'_>, key: Piece<'a>) -> Result<(), Fault> {
+        let (tci, mask) = match value.split_once("/") {
+            Some((tci, mask)) => (tci.u16()?, mask.u16()?),
+            None => (value.u16()?, u16::MAX),
+        };
+        let vid_mask = mask & 0x1fff;
+        if vid_mask != 0 {
+            self.push(OxmField::VlanVid(Masked::new(tci & vid_mask, vid_mask)), key)?;
+        }
+        match mask >> 13 {
+            0 => Ok(()),
+            // Without a tag there is no priority.
+            7 if tci & VLAN_PRESENT == 0 && tci >> 13 == 0 => Ok(()),
+            7 => self.push(OxmField::VlanPcp(u8::try_from(tci >> 13).unwrap_or(7)), key),
+            _ => Err(value.fault("a mask that covers all bits of the priority or none")),
+        }
+    }
+
+    fn eth_type(&self) -> Option<u16> {
+        self.fields.iter().find_map(|(field, _)| match field {
+            OxmField::EthType(type_) => Some(*type_),
+            _ => None,
+        })
+    }
+
+    fn ip_proto(&self) -> Option<u8> {
+        self.fields.iter().find_map(|(field, _)| match field {
+            OxmField::IpProto(proto) => Some(*proto),
+            _ => None,
+        })
+    }
+
+    /// The field that is meant by a name which means different ones for different protocols.
+    fn transport_name(&self, name: &str) -> Option<&'static str> {
+        Some(match (name, self.eth_type()?, self.ip_proto()?) {
+            ("tp_src", 0x0800 | 0x86dd, 6) => "tcp_src",
+            ("tp_dst", 0x0800 | 0x86dd, 6) => "tcp_dst",
+            ("tp_src", 0x0800 | 0x86dd, 17) => "udp_src",
+            ("tp_dst", 0x0800 | 0x86dd, 17) => "udp_dst",
+            ("tp_src", 0x0800 | 0x86dd, 132) => "sctp_src",
+            ("tp_dst", 0x0800 | 0x86dd, 132) => "sctp_dst",
+            ("icmp_type" | "tp_src", 0x0800, 1) => "icmp_type",
+            ("icmp_code" | "tp_dst", 0x0800, 1) => "icmp_code",
+            ("icmp_type" | "tp_src", 0x86dd, 58) => "icmpv6_type",
+            ("icmp_code" | "tp_dst", 0x86dd, 58) => "icmpv6_code",
+            _ => return None,
+        })
+    }
+
+    /// OpenFlow 1.3.5 §7.2.3.8.
+    fn check_prerequisite(&self, field: &OxmField, key: Piece<'_>) -> Result<(), Fault> {
+        let (type_, proto) = (self.eth_type(), self.ip_proto());
+        let ip = matches!(type_, Some(0x0800 | 0x86dd));
+        let (holds, needed) = match field {
+            OxmField::IpDscp(_) | OxmField::IpEcn(_) | OxmField::IpProto(_) => (ip, "`ip` or `ipv6`"),
+            OxmField::Ipv4Src(_) | OxmField::Ipv4Dst(_) => (type_ == Some(0x0800), "`ip`"),
+            OxmField::Ipv6Src(_)
+            | OxmField::Ipv6Dst(_)
+            | OxmField::Ipv6Flabel(_)
+            | OxmField::Ipv6Exthdr(_) => (type_ == Some(0x86dd), "`ipv6`"),
+            OxmField::TcpSrc(_) | OxmField::TcpDst(_) => (ip && proto == Some(6), "`tcp` or `tcp6`"),
+            OxmField::UdpSrc(_) | OxmField::UdpDst(_) => (ip && proto == Some(17), "`udp` or `udp6`"),
+            OxmField::SctpSrc(_) | OxmField::SctpDst(_) => (ip && proto == Some(132), "`sctp` or `sctp6`"),
+            OxmField::Icmpv4Type(_) | OxmField::Icmpv4Code(_) => {
+                (type_ == Some(0x0800) && proto == Some(1), "`icmp`")
+            }
+            OxmField::Icmpv6Type(_)
+            | OxmField::Icmpv6Code(_)
+            | OxmField::Ipv6NdTarget(_)
+            | OxmField::Ipv6NdSll(_)
+            | OxmField::Ipv6NdTll(_) => (type_ == Some(0x86dd) && proto == Some(58), "`icmp6`"),
+            OxmField::ArpOp(_)
+            | OxmField::ArpSpa(_)
+            | OxmField::ArpTpa(_)
+            | OxmField::ArpSha(_)
+            | OxmField::ArpTha(_) => (matches!(type_, Some(0x0806 | 0x8035)), "`arp` or `rarp`"),
+            OxmField::MplsLabel(_) | OxmField::MplsTc(_) | OxmField::MplsBos(_) => {
+                (matches!(type_, Some(0x8847 | 0x8848)), "`mpls` or `mplsm`")
+            }
+            _ => return Ok(()),
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err(key.fault(format!("{needed} beside `{}`", key.text)))
+        }
+    }
+}
+
+/// How the absence of a tag is said.
+const NO_VLAN: u16 = 0xffff;
+/// Words for an Ethernet type, and an IP protocol.
+const PROTOCOLS: &[(&str, u16, Option<u8>)] = &[
+    ("ip", 0x0800, None),
+    ("ipv4", 0x0800, None),
+    ("icmp", 0x0800, Some(1)),
+    ("tcp", 0x0800, Some(6)),
+    ("udp", 0x0800, Some(17)),
+    ("sctp", 0x0800, Some(132)),
+    ("ipv6", 0x86dd, None),
+    ("ip6", 0x86dd, None),
+    ("icmp6", 0x86dd, Some(58)),
+    ("tcp6", 0x86dd, Some(6)),
+    ("udp6", 0x86dd, Some(17)),
+    ("sctp6", 0x86dd, Some(132)),
+    ("arp", 0x0806, None),
+    ("rarp", 0x8035, None),
+    ("mpls", 0x8847, None),
+    ("mplsm", 0x8848, None),
+];
