@@ -168,6 +168,26 @@ fn a_switch_that_hangs_is_let_go_and_taken_back() {
     assert_eq!(world.delivery(video).missing, 0);
 }
 
+#[test]
+fn a_switch_that_connects_twice_is_served_on_the_new_connection() {
+    let mut world = two_uplinks();
+    let video = world.traffic("video", Forward, 200);
+    world.run(secs(1));
+    let since = world.sent().len();
+    for _ in 0..5 {
+        world.connect_again("client");
+        world.run(ms(700));
+    }
+    world.run(secs(2));
+    assert_eq!(
+        world.switch_view("client").state,
+        controller::api::SwitchState::Programmed
+    );
+    assert_eq!(changes(&world, "client", since), []);
+    drain(&mut world, video);
+    assert_eq!(world.delivery(video).missing, 0);
+}
+
 /// The other end of one connection of a core without policies.
 struct Peer {
     core: Core,

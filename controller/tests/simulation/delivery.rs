@@ -219,6 +219,30 @@ fn a_flood_to_a_host_that_is_not_there_is_only_a_few_questions() {
     assert!(questions.count() < 30);
 }
 
+#[test]
+fn a_network_scan_does_not_keep_a_new_host_from_being_found() {
+    let mut world = World::new(
+        &TWO_UPLINKS
+            .replace("10.2.0.1/24", "10.2.0.1/16")
+            .replace("server: [10.2.0.0/24]", "server: 10.2.0.0/16"),
+    );
+    world.run(secs(2));
+    let (src, dst) = world.hosts(Forward);
+    let scan: Vec<Ipv4Packet> = (0..5_000_u32)
+        .map(|n| {
+            let target = std::net::Ipv4Addr::from(u32::from_be_bytes([10, 2, 100, 0]) + n);
+            Ipv4Packet::udp((src, 1111), (target, 5001), Payload::default())
+        })
+        .collect();
+    let scan = world.flows(Forward, scan, 90);
+    world.run(secs(50));
+    world.stop(scan);
+    world.run(secs(20));
+    let video = world.traffic("video", Forward, 10);
+    let found = world.run_until(secs(30), |world| world.delivery(video).delivered > 0);
+    assert!(found.is_some(), "{dst} is never found");
+}
+
 fn delivered(world: &World, stream: controller::testing::StreamId) -> Ipv4Packet {
     let packet: &Packet = world.stream(stream).last_delivered().expect("something arrived");
     *packet.ipv4().expect("an IPv4 packet")

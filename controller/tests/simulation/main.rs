@@ -1,7 +1,10 @@
 //! The controller's core against fake switches in a world of two sites, in virtual time.
 //!
-//! Seeds are fixed; `BICAST_SEED=N` chooses others, and a failure names its seed.
+//! Seeds are fixed; `BICAST_SEED=N` chooses others, and a failure names its seed. `BICAST_STORIES=N` plays more of the
+//! random stories of `chaos.rs`.
 
+mod audit;
+mod chaos;
 mod common;
 mod connections;
 mod delivery;
@@ -11,3 +14,4 @@ mod ports;
 mod programming;
 mod reload;
 mod sampling;
+mod switch;

@@ -1,6 +1,7 @@
 //! What switches hold: made as it should be, kept so, and left alone when it is.
 
-use controller::pipeline::{COOKIE_PREFIX, Table};
+use controller::api::ModeRequest;
+use controller::pipeline::{COOKIE_PREFIX, Slot, Table};
 use controller::testing::World;
 use ofproto::{
     Action, Bucket, Cookie, ErrorCode, FlowMod, FlowModCommand, FlowModFlags, GroupId, GroupMod,
@@ -8,6 +9,7 @@ use ofproto::{
     MeterMod, MeterModCommand, MultipartRequestBody, OxmField, PortNo, TableId,
 };
 
+use crate::audit::Audit;
 use crate::common::*;
 
 #[test]
@@ -230,7 +232,7 @@ fn a_switch_that_refuses_changes_is_not_pestered() {
         world.run(secs(2));
         world.at_switch("client", |switch| switch.refuse(Some((refused, error))));
         world.meddle("client", delete_flows(TableId::ALL));
-        world.set_mode("video", "client", controller::api::ModeRequest::Bicast);
+        world.set_mode("video", "client", ModeRequest::Bicast);
         let since = world.sent().len();
         world.run(secs(60));
         let sent = attempts(&world, "client", since);
@@ -269,6 +271,87 @@ fn a_connection_that_ends_and_comes_back_changes_nothing() {
     assert_eq!(world.delivery(video).missing, 0);
     assert_eq!(changes(&world, "client", since), []);
     assert_eq!(changes(&world, "server", since), []);
+}
+
+#[test]
+fn a_deleted_sample_group_comes_back_and_counts_stay_exact() {
+    let mut world = World::settled(&video("mode: adaptive, sampling: 20%"));
+    world.loss("b", Forward, 0.1);
+    let stream = world.traffic("video", Forward, 500);
+    let mut audit = Audit::new("video", Forward, stream);
+    audit.run(&mut world, secs(5));
+    for _ in 0..5 {
+        let slot = Slot::assign(["video"])["video"];
+        let delete = Message::GroupMod(GroupMod {
+            command: GroupModCommand::Delete,
+            type_: GroupType::All,
+            group_id: slot.sample_group(),
+            buckets: vec![],
+        });
+        world.meddle("client", delete);
+        audit.run(&mut world, ms(2_345));
+    }
+    audit.run(&mut world, secs(10));
+    assert_eq!(audit.wrong, Vec::<String>::new());
+    assert!(audit.periods[1] > 5, "{:?}", audit.periods);
+    let slot = Slot::assign(["video"])["video"];
+    assert!(world.site("client").switch.groups().contains(slot.sample_group()));
+}
+
+#[test]
+fn a_restart_at_any_moment_under_traffic_changes_nothing() {
+    for (keys, mode) in [
+        ("mode: adaptive, sampling: 50%", None),
+        ("mode: adaptive, sampling: 50%", Some("b")),
+        ("mode: bicast", None),
+    ] {
+        let mut world = World::settled(&video(keys));
+        world.datapath_lag(ms(13));
+        if let Some(path) = mode {
+            world.set_mode(
+                "video",
+                "client",
+                ModeRequest::Unicast {
+                    path: Some(path.to_owned()),
+                },
+            );
+        }
+        let stream = world.traffic("video", Forward, 500);
+        world.run(secs(3));
+        let before = world.mode("video", "client");
+        let since = world.sent().len();
+        for step in 0..10 {
+            world.restart_core();
+            world.run(ms(2_000 + step * 111));
+            assert_eq!(changes(&world, "client", since), [], "{keys} {mode:?} {step}");
+            assert_eq!(world.mode("video", "client"), before);
+        }
+        drain(&mut world, stream);
+        assert_eq!(changes(&world, "server", since), []);
+        assert_eq!(world.delivery(stream).missing, 0);
+    }
+}
+
+#[test]
+fn killed_halfway_through_programming_the_next_one_finishes() {
+    for step in (0..30).step_by(4) {
+        let mut world = two_uplinks();
+        world.wipe("client");
+        world.wipe("server");
+        world.run(ms(1_000 + step));
+        world.restart_core();
+        world.run(secs(4));
+        world.hosts_ask();
+        world.run(secs(1));
+        let video = world.traffic("video", Forward, 200);
+        world.run(secs(2));
+        drain(&mut world, video);
+        assert_eq!(world.delivery(video).missing, 0, "killed after {step} ms");
+        let since = world.sent().len();
+        world.restart_core();
+        world.run(secs(4));
+        assert_eq!(changes(&world, "client", since), [], "killed after {step} ms");
+    }
 }
 
 /// Changes of what a switch holds, and requests for it; not what measuring takes: colour flips and meter statistics.

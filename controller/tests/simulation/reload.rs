@@ -2,7 +2,7 @@
 
 use controller::api::{Request, Response};
 use controller::pipeline::Slot;
-use controller::testing::World;
+use controller::testing::{Ipv4Packet, Payload, World};
 use ofproto::{Cookie, Message};
 
 use crate::common::*;
@@ -189,6 +189,41 @@ fn a_site_that_is_no_longer_named_is_cleaned() {
         "{:?}",
         world.delivery(video)
     );
+}
+
+#[test]
+fn a_new_policy_never_shows_its_mark_to_an_application() {
+    let mut world = World::settled(&with_policies("  {}\n"));
+    let (src, dst) = world.hosts(Forward);
+    let stream = world.flows(
+        Forward,
+        vec![Ipv4Packet::udp((src, 1111), (dst, 5001), Payload::default())],
+        1000,
+    );
+    world.run(secs(1));
+    assert!(world.reload(&video("mode: unicast")));
+    world.run(secs(3));
+    assert_eq!(
+        world.stream(stream).dscps().keys().collect::<Vec<_>>(),
+        [&0],
+        "{:?}",
+        world.stream(stream).dscps()
+    );
+}
+
+#[test]
+fn a_renamed_policy_loses_nothing() {
+    let mut world = World::settled(&video("mode: bicast"));
+    world.datapath_lag(ms(13));
+    let stream = world.traffic("video", Forward, 1000);
+    world.run(secs(2));
+    for name in ["film", "cinema", "video"] {
+        assert!(world.reload(&video("mode: bicast").replace("  video:", &format!("  {name}:"))));
+        world.run(secs(3));
+        assert_eq!(world.mode(name, "client"), "bicast a+b");
+    }
+    drain(&mut world, stream);
+    assert_eq!(world.delivery(stream).missing, 0);
 }
 
 fn slot(names: &[&str], name: &str) -> Slot {

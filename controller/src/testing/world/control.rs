@@ -62,6 +62,12 @@ impl World {
         self.schedule(RECONNECT, Happening::Connect(site));
     }
 
+    /// A switch connects again without having ended the connection that it has.
+    pub fn connect_again(&mut self, site: &str) {
+        let site = self.index_of(site);
+        self.connect(site);
+    }
+
     /// The router behind an uplink is replaced by one with this hardware address, which says so when it is asked, and
     /// at once if `announced`.
     pub fn replace_router(&mut self, site: &str, uplink: &str, mac: MacAddr, announced: bool) {

@@ -81,9 +81,12 @@ impl Truth {
     fn count(&mut self, now: Timestamp, dscp: u8, lost: bool) {
         self.entered += 1;
         self.dropped += u64::from(lost);
-        // Runs of the two colours overlap while flows follow a flip one by one.
+        // The runs of the two colours overlap while flows follow a flip one by one. Nothing but the other colour, or a
+        // long pause, ends a run: something may interrupt the traffic.
+        let alternating = self.runs.last().is_some_and(|run| run.dscp != dscp);
+        let pause = if alternating { SHORT_PAUSE } else { LONG_PAUSE };
         let mut latest = self.runs.iter_mut().rev().take(2);
-        let run = latest.find(|run| run.dscp == dscp && now.saturating_since(run.last) < PAUSE);
+        let run = latest.find(|run| run.dscp == dscp && now.saturating_since(run.last) < pause);
         match run {
             Some(run) => {
                 run.last = now;
@@ -102,4 +105,6 @@ impl Truth {
 }
 
 /// Longer than between two packets of one period, shorter than between two periods of one colour.
-const PAUSE: Duration = Duration::from_millis(90);
+const SHORT_PAUSE: Duration = Duration::from_millis(90);
+/// Shorter than between two sampled periods of one colour, while the periods between them take another path.
+const LONG_PAUSE: Duration = Duration::from_millis(240);

@@ -1,5 +1,6 @@
 //! Traffic from host to host at a steady rate, and what became of each packet.
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ pub struct Stream {
     /// By sequence number: how many copies the other host got.
     copies: Vec<u8>,
     last: Option<Packet>,
+    dscps: BTreeMap<u8, u64>,
 }
 
 /// What became of the packets of a stream so far.
@@ -57,6 +59,7 @@ impl Stream {
             stopped: false,
             copies: vec![],
             last: None,
+            dscps: BTreeMap::new(),
         }
     }
 
@@ -92,6 +95,11 @@ impl Stream {
         self.last.as_ref()
     }
 
+    /// The DSCP values that copies were delivered with, and how many with each.
+    pub fn dscps(&self) -> &BTreeMap<u8, u64> {
+        &self.dscps
+    }
+
     /// When the next packet is to be sent.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         let number = u32::try_from(self.copies.len()).unwrap_or(u32::MAX);
@@ -124,6 +132,9 @@ impl Stream {
             *copies = copies.saturating_add(1);
         }
         self.last = Some(*packet);
+        if let Some(ip) = packet.ipv4() {
+            *self.dscps.entry(ip.dscp).or_default() += 1;
+        }
     }
 
     fn due(&self, number: u32) -> Timestamp {
