@@ -1,12 +1,13 @@
 //! The client: arguments and exit codes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use controller::api::{Client, ClientError, DEFAULT_SOCKET, ModeRequest, Request};
-use controller::cli::{self, EXIT_FAILURE, table};
+use controller::cli::{self, EXIT_DATA, EXIT_FAILURE, ofp, table};
 use controller::policy_file;
+use ofproto::Xid;
 
 /// Ask and steer a running bicastd.
 #[derive(Debug, Parser)]
@@ -48,6 +49,22 @@ enum Command {
     Status {
         #[command(flatten)]
         output: OutputOption,
+    },
+    /// Print OpenFlow messages as `ovs-ofctl ofp-print` does: 0 all read, 65 not all.
+    OfpPrint {
+        /// Bytes as on the wire, or hexadecimal digits; `-` is standard input.
+        #[arg(default_value = "-")]
+        file: PathBuf,
+    },
+    /// Make the OpenFlow message of a specification in the syntax of `ovs-ofctl`, in hexadecimal: 0 good, 65 bad.
+    OfpParse {
+        /// What is specified.
+        kind: ofp::Kind,
+        /// E.g. `priority=10,udp,tp_dst=5001,actions=meter:1,group:1`.
+        spec: String,
+        /// Transaction id.
+        #[arg(long, default_value_t = 1)]
+        xid: u32,
     },
 }
 
@@ -103,28 +120,65 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    if let Command::Check { file } = &arguments.command {
-        return match policy_file::load(file) {
-            Ok(_) => {
-                println!("{}: good", file.display());
-                ExitCode::SUCCESS
+    match &arguments.command {
+        Command::Check { file } => check(file),
+        Command::OfpPrint { file } => ofp_print(file),
+        Command::OfpParse { kind, spec, xid } => ofp_parse(*kind, spec, Xid(*xid)),
+        command => match ask(&arguments.socket, command) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(EXIT_FAILURE)
             }
-            Err(error) => cli::report(error),
-        };
+        },
     }
-    match ask(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+}
+
+fn check(file: &Path) -> ExitCode {
+    match policy_file::load(file) {
+        Ok(_) => {
+            println!("{}: good", file.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => cli::report(error),
+    }
+}
+
+fn ofp_print(file: &Path) -> ExitCode {
+    match ofp::read(file) {
+        Ok(bytes) => {
+            let printed = ofp::print(&bytes);
+            print!("{}", printed.text);
+            if printed.complete {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(EXIT_DATA)
+            }
+        }
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}: {error}", file.display());
             ExitCode::from(EXIT_FAILURE)
         }
     }
 }
 
-fn ask(arguments: &Arguments) -> Result<(), ClientError> {
-    let (request, output) = match &arguments.command {
-        // Needs no daemon; answered in `main`.
-        Command::Check { .. } => return Ok(()),
+fn ofp_parse(kind: ofp::Kind, spec: &str, xid: Xid) -> ExitCode {
+    match ofp::parse(kind, spec, xid) {
+        Ok(hex) => {
+            println!("{hex}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(EXIT_DATA)
+        }
+    }
+}
+
+fn ask(socket: &Path, command: &Command) -> Result<(), ClientError> {
+    let (request, output) = match command {
+        // These need no daemon; `main` answers them.
+        Command::Check { .. } | Command::OfpPrint { .. } | Command::OfpParse { .. } => return Ok(()),
         Command::Get { what, output } => {
             let request = match what {
                 What::Switches => Request::Switches,
@@ -148,7 +202,7 @@ fn ask(arguments: &Arguments) -> Result<(), ClientError> {
         Command::Watch { output } => (Request::Watch, output.output),
         Command::Status { output } => (Request::Status, output.output),
     };
-    let mut client = Client::connect(&arguments.socket)?;
+    let mut client = Client::connect(socket)?;
     let response = client.ask(&request)?;
     if request == Request::Watch {
         loop {

@@ -1,5 +1,6 @@
 //! What both programs share: exit codes and how errors are shown.
 
+pub mod ofp;
 pub mod table;
 
 use std::process::ExitCode;
