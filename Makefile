@@ -4,7 +4,7 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/target/tools
 EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd-restart uplink-down
 
-.PHONY: help setup build demo test lint deny experiments clean
+.PHONY: help setup build demo test lint deny experiments bench-codec fuzz-smoke fuzz clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,26 @@ deny: ## licences, sources, banned crates; advisories where their database can b
 experiments: build ## each number that docs/testing.md names, at full length (about 10 minutes)
 	target/release/testbed run $(EXPERIMENTS)
 	target/release/testbed clean --check
+
+OVS_CODEC := $(CURDIR)/target/ovs-codec
+bench-codec: ## what a message costs, beside Open vSwitch's own C where its sources can be had
+	@ofproto/benches/ovs/build.sh $(OVS_CODEC) || echo "without Open vSwitch's C: its sources could not be built"
+	@if [ -x $(OVS_CODEC)/driver ]; then export OVS_CODEC=$(OVS_CODEC)/driver; fi; $(CARGO) bench -p ofproto --bench codec
+
+# Coverage for libFuzzer, which comes with the crate libfuzzer-sys: no other tool and no other toolchain is needed.
+SANCOV := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-trace-compares
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+FUZZ_TARGETS := decode round_trip frames text
+fuzz-smoke: FUZZ_SECONDS := 60
+fuzz-smoke: ## fuzz the codec, each target for a minute
+fuzz: FUZZ_SECONDS := 3600
+fuzz: ## fuzz the codec, each target for an hour
+fuzz-smoke fuzz:
+	cd ofproto/fuzz && RUSTFLAGS="$(SANCOV)" $(CARGO) build --release --locked --target $(HOST) --target-dir ../../target/fuzz
+	cd target/fuzz && for target in $(FUZZ_TARGETS); do mkdir -p corpus/$$target && $(HOST)/release/$$target \
+		-max_total_time=$(FUZZ_SECONDS) -max_len=2048 -timeout=5 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
+		corpus/$$target ../../ofproto/fuzz/seeds ../../ofproto/tests/vectors/ovs || exit 1; done
 
 clean: ## remove build products and whatever a lab left behind
 	-[ -x target/release/testbed ] && target/release/testbed clean

@@ -7,7 +7,8 @@ use nom::error::context;
 
 use crate::macros::open_enum;
 use crate::wire::{
-    Parsed, Span, answering, be_u8, be_u16, be_u32, end, list, pad, patch_length, put_pad8, rest, span,
+    Parsed, Span, answering, be_u8, be_u16, be_u32, counted, end, length_at, pad, patch_length, put_pad8,
+    rest, span,
 };
 use crate::{DecodeErrorKind, EncodeError, ErrorCode, GroupId, OxmField, PortNo};
 
@@ -113,7 +114,10 @@ impl Action {
 
     /// Actions to the end of the span.
     pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
-        answering(ErrorCode::BAD_ACTION_BAD_LEN, list(Self::parse))(i)
+        answering(
+            ErrorCode::BAD_ACTION_BAD_LEN,
+            counted(length_at::<2, 8>, Self::parse),
+        )(i)
     }
 
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {

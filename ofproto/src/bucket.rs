@@ -4,7 +4,7 @@ use bytes::{BufMut, BytesMut};
 use nom::Parser;
 use nom::error::context;
 
-use crate::wire::{Parsed, Span, be_u16, be_u32, list, pad, patch_length, put_pad8, span};
+use crate::wire::{Parsed, Span, be_u16, be_u32, counted, length_at, pad, patch_length, put_pad8, span};
 use crate::{Action, EncodeError, GroupId, PortNo};
 
 /// `ofp_bucket`, OpenFlow 1.3.5 §7.3.4.3.
@@ -41,7 +41,7 @@ impl Default for Bucket {
 
 impl Bucket {
     pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
-        list(Self::parse)(i)
+        counted(length_at::<0, HEADER_LEN>, Self::parse)(i)
     }
 
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {

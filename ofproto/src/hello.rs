@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use nom::Parser;
 use nom::error::context;
 
-use crate::wire::{Parsed, Span, be_u16, be_u32, list, patch_length, put_pad8, rest, span};
+use crate::wire::{Parsed, Span, array_of, be_u16, be_u32, patch_length, put_pad8, rest, span};
 use crate::{EncodeError, VERSION};
 
 /// `ofp_hello`, OpenFlow 1.3.5 §7.5.1: the first message on a connection, readable at any version.
@@ -65,29 +65,30 @@ impl Hello {
     }
 
     pub(crate) fn parse(i: Span<'_>, header_version: u8) -> Parsed<'_, Self> {
-        let (end, elements) = match list(element)(i) {
-            Ok(parsed) => parsed,
-            // Before version 4 the body had no meaning and could hold anything.
-            Err(_) if header_version < VERSION => {
-                let (end, _) = rest(i)?;
-                (end, Vec::new())
-            }
-            Err(fault) => return Err(fault),
-        };
-        let mut hello = Self {
+        let none = Self {
             header_version,
             bitmap: None,
             other: Vec::new(),
         };
-        for element in elements {
+        match none.clone().take_elements(i) {
+            // Before version 4 the body had no meaning and could hold anything.
+            Err(_) if header_version < VERSION => rest(i).map(|(end, _)| (end, none)),
+            parsed => parsed,
+        }
+    }
+
+    fn take_elements(mut self, mut i: Span<'_>) -> Parsed<'_, Self> {
+        while !i.is_empty() {
+            let (after, element) = element(i)?;
             match element {
-                Element::Bitmap(bitmap) if hello.bitmap.is_none() => hello.bitmap = Some(bitmap),
+                Element::Bitmap(bitmap) if self.bitmap.is_none() => self.bitmap = Some(bitmap),
                 // A second bitmap adds nothing that the first one could not have said.
                 Element::Bitmap(_) => {}
-                Element::Other(element) => hello.other.push(element),
+                Element::Other(element) => self.other.push(element),
             }
+            i = after;
         }
-        Ok((end, hello))
+        Ok((i, self))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -161,7 +162,7 @@ fn element(i: Span<'_>) -> Parsed<'_, Element> {
             }),
         ));
     }
-    let (_, words) = context("ofp_hello_elem_versionbitmap.bitmaps", list(be_u32)).parse(body)?;
+    let (_, words) = context("ofp_hello_elem_versionbitmap.bitmaps", array_of(4, be_u32)).parse(body)?;
     Ok((after, Element::Bitmap(VersionBitmap(words))))
 }
 

@@ -7,8 +7,8 @@ use nom::error::context;
 
 use crate::macros::open_enum;
 use crate::wire::{
-    Parsed, Span, answering, be_u8, be_u16, be_u32, be_u64, end, list, pad, patch_length, put_pad8, rest,
-    span,
+    Parsed, Span, answering, be_u8, be_u16, be_u32, be_u64, counted, end, length_at, pad, patch_length,
+    put_pad8, rest, span,
 };
 use crate::{Action, EncodeError, ErrorCode, MeterId, TableId};
 
@@ -73,7 +73,10 @@ impl Instruction {
 
     /// Instructions to the end of the span.
     pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
-        answering(ErrorCode::BAD_INSTRUCTION_BAD_LEN, list(Self::parse))(i)
+        answering(
+            ErrorCode::BAD_INSTRUCTION_BAD_LEN,
+            counted(length_at::<2, 8>, Self::parse),
+        )(i)
     }
 
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {

@@ -88,7 +88,7 @@ pub use multipart::{
     MultipartReplyBody, MultipartRequest, MultipartRequestBody, MultipartType, PortStats, QueueStats,
     SwitchDesc, TableFeatures, TableStats,
 };
-pub use oxm::{Masked, Match, OxmField, OxmId, RawOxm};
+pub use oxm::{Fields, Masked, Match, OxmField, OxmId, RawOxm};
 pub use packet_in::{PacketIn, PacketInReason};
 pub use packet_out::PacketOut;
 pub use port::{Port, PortConfig, PortFeatures, PortState};

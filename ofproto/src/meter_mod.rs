@@ -6,7 +6,9 @@ use nom::combinator::map;
 use nom::error::context;
 
 use crate::macros::{flags, open_enum};
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, end, list, pad, patch_length, rest, span};
+use crate::wire::{
+    Parsed, Span, be_u8, be_u16, be_u32, counted, end, length_at, pad, patch_length, rest, span,
+};
 use crate::{EncodeError, MeterId};
 
 /// `ofp_meter_mod`, OpenFlow 1.3.5 §7.3.4.4.
@@ -168,7 +170,7 @@ impl MeterBand {
     }
 
     pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
-        list(Self::parse)(i)
+        counted(length_at::<2, HEADER_LEN>, Self::parse)(i)
     }
 
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {

@@ -289,6 +289,51 @@ pub(crate) fn rest(i: Span<'_>) -> Parsed<'_, Bytes> {
     Ok((end, all.share()))
 }
 
+/// How many items follow one after the other, by the length that each begins with, as far as that makes sense. It
+/// makes room for a list at once; whether the items are right is seen when they are read.
+pub(crate) fn count(i: Span<'_>, length_of_next: impl Fn(&[u8]) -> Option<usize>) -> usize {
+    let (mut left, mut items) = (i.bytes, 0);
+    while let Some(after) = length_of_next(left)
+        .filter(|length| *length > 0)
+        .and_then(|length| left.get(length..))
+    {
+        (left, items) = (after, items + 1);
+    }
+    items
+}
+
+/// The length of an item of at least `MIN` bytes, in a 16-bit field `AT` bytes after its beginning.
+pub(crate) fn length_at<const AT: usize, const MIN: usize>(bytes: &[u8]) -> Option<usize> {
+    let field = bytes.get(AT..AT + 2)?;
+    let length = usize::from(u16::from_be_bytes([field[0], field[1]]));
+    (length >= MIN).then_some(length)
+}
+
+/// As [`list`], of items whose lengths can be told beforehand: takes the room for all of them at once.
+pub(crate) fn counted<'a, T>(
+    length_of_next: impl Fn(&[u8]) -> Option<usize>,
+    mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
+) -> impl FnMut(Span<'a>) -> Parsed<'a, Vec<T>> {
+    move |mut i| {
+        let mut items = Vec::with_capacity(count(i, &length_of_next));
+        while !i.is_empty() {
+            let (next, value) = item(i)?;
+            debug_assert!(next.len() < i.len(), "an item takes at least one byte");
+            items.push(value);
+            i = next;
+        }
+        Ok((i, items))
+    }
+}
+
+/// As [`counted`], of items of `size` bytes.
+pub(crate) fn array_of<'a, T>(
+    size: usize,
+    item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
+) -> impl FnMut(Span<'a>) -> Parsed<'a, Vec<T>> {
+    counted(move |_| Some(size), item)
+}
+
 /// What is left as items, one after the other to the very end.
 pub(crate) fn list<'a, T>(
     mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,

@@ -124,7 +124,13 @@ fn files(subfolder: &str, extension: &str) -> Vec<PathBuf> {
     };
     let mut paths: Vec<_> = entries
         .map(|entry| entry.expect("the folder can be listed").path())
-        .filter(|path| path.extension().unwrap_or_default() == extension)
+        .filter(|path| {
+            path.extension()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .trim_end_matches(char::is_numeric)
+                == extension
+        })
         .collect();
     paths.sort();
     paths

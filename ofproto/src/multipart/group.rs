@@ -5,7 +5,7 @@ use nom::Parser;
 use nom::error::context;
 
 use crate::macros::flags;
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64, list, pad, patch_length, span};
+use crate::wire::{Parsed, Span, array_of, be_u8, be_u16, be_u32, be_u64, pad, patch_length, span};
 use crate::{Bucket, EncodeError, GroupId, GroupType};
 
 /// `ofp_group_stats`, OpenFlow 1.3.5 §7.3.5.9.
@@ -100,7 +100,7 @@ impl GroupStats {
             return Err(i.bad_length(length, "at least 40", "ofp_group_stats.length"));
         };
         let (after, buckets) = context("ofp_group_stats.length", |i| span(i, buckets)).parse(after)?;
-        let (_, bucket_stats) = list(BucketCounter::parse)(buckets)?;
+        let (_, bucket_stats) = array_of(BUCKET_COUNTER_LEN, BucketCounter::parse)(buckets)?;
         let stats = Self {
             group_id: GroupId(group_id),
             ref_count,
@@ -199,4 +199,5 @@ impl GroupFeatures {
 }
 
 const STATS_HEADER_LEN: usize = 40;
+const BUCKET_COUNTER_LEN: usize = 16;
 const DESC_HEADER_LEN: usize = 8;

@@ -4,7 +4,7 @@ use bytes::{BufMut, BytesMut};
 use nom::Parser;
 use nom::error::context;
 
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64, list, pad, patch_length, span};
+use crate::wire::{Parsed, Span, array_of, be_u8, be_u16, be_u32, be_u64, pad, patch_length, span};
 use crate::{EncodeError, MeterBand, MeterFlags, MeterId};
 
 /// `ofp_meter_stats`, OpenFlow 1.3.5 §7.3.5.12.
@@ -73,7 +73,7 @@ impl MeterStats {
             return Err(i.bad_length(length, "at least 40", "ofp_meter_stats.len"));
         };
         let (after, bands) = context("ofp_meter_stats.len", |i| span(i, bands)).parse(after)?;
-        let (_, band_stats) = list(MeterBandStats::parse)(bands)?;
+        let (_, band_stats) = array_of(BAND_STATS_LEN, MeterBandStats::parse)(bands)?;
         let stats = Self {
             meter_id: MeterId(meter_id),
             flow_count,
@@ -177,4 +177,5 @@ impl MeterFeatures {
 }
 
 const STATS_HEADER_LEN: usize = 40;
+const BAND_STATS_LEN: usize = 16;
 const CONFIG_HEADER_LEN: usize = 8;

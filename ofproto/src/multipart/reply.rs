@@ -9,7 +9,7 @@ use super::{
     AggregateStats, FLAG_MORE, FlowStats, GroupDesc, GroupFeatures, GroupStats, MeterConfig, MeterFeatures,
     MeterStats, MultipartType, PortStats, QueueStats, SwitchDesc, TableFeatures, TableStats,
 };
-use crate::wire::{Parsed, Span, be_u16, list, pad, rest};
+use crate::wire::{Parsed, Span, array_of, be_u16, counted, length_at, pad, rest};
 use crate::{EncodeError, Experimenter, Port};
 
 /// `ofp_multipart_reply`, OpenFlow 1.3.5 §7.3.5.
@@ -118,19 +118,27 @@ impl MultipartReplyBody {
     fn parse(type_: MultipartType, i: Span<'_>) -> Parsed<'_, Self> {
         match type_ {
             MultipartType::Desc => map(SwitchDesc::parse, Self::Desc).parse(i),
-            MultipartType::Flow => map(list(FlowStats::parse), Self::Flow).parse(i),
+            MultipartType::Flow => map(counted(length_at::<0, 56>, FlowStats::parse), Self::Flow).parse(i),
             MultipartType::Aggregate => map(AggregateStats::parse, Self::Aggregate).parse(i),
-            MultipartType::Table => map(list(TableStats::parse), Self::Table).parse(i),
-            MultipartType::PortStats => map(list(PortStats::parse), Self::PortStats).parse(i),
-            MultipartType::Queue => map(list(QueueStats::parse), Self::Queue).parse(i),
-            MultipartType::Group => map(list(GroupStats::parse), Self::Group).parse(i),
-            MultipartType::GroupDesc => map(list(GroupDesc::parse), Self::GroupDesc).parse(i),
+            MultipartType::Table => map(array_of(24, TableStats::parse), Self::Table).parse(i),
+            MultipartType::PortStats => map(array_of(112, PortStats::parse), Self::PortStats).parse(i),
+            MultipartType::Queue => map(array_of(40, QueueStats::parse), Self::Queue).parse(i),
+            MultipartType::Group => map(counted(length_at::<0, 40>, GroupStats::parse), Self::Group).parse(i),
+            MultipartType::GroupDesc => {
+                map(counted(length_at::<0, 8>, GroupDesc::parse), Self::GroupDesc).parse(i)
+            }
             MultipartType::GroupFeatures => map(GroupFeatures::parse, Self::GroupFeatures).parse(i),
-            MultipartType::Meter => map(list(MeterStats::parse), Self::Meter).parse(i),
-            MultipartType::MeterConfig => map(list(MeterConfig::parse), Self::MeterConfig).parse(i),
+            MultipartType::Meter => map(counted(length_at::<4, 40>, MeterStats::parse), Self::Meter).parse(i),
+            MultipartType::MeterConfig => {
+                map(counted(length_at::<0, 8>, MeterConfig::parse), Self::MeterConfig).parse(i)
+            }
             MultipartType::MeterFeatures => map(MeterFeatures::parse, Self::MeterFeatures).parse(i),
-            MultipartType::TableFeatures => map(list(TableFeatures::parse), Self::TableFeatures).parse(i),
-            MultipartType::PortDesc => map(list(Port::parse), Self::PortDesc).parse(i),
+            MultipartType::TableFeatures => map(
+                counted(length_at::<0, 64>, TableFeatures::parse),
+                Self::TableFeatures,
+            )
+            .parse(i),
+            MultipartType::PortDesc => map(array_of(64, Port::parse), Self::PortDesc).parse(i),
             MultipartType::Experimenter => map(Experimenter::parse, Self::Experimenter).parse(i),
             MultipartType::Unknown(type_) => map(rest, |data| Self::Unknown { type_, data }).parse(i),
         }

@@ -101,6 +101,11 @@ impl OxmField {
         }
     }
 
+    /// How long the field is that begins these bytes.
+    pub(super) fn length_of_next(bytes: &[u8]) -> Option<usize> {
+        bytes.get(3).map(|body| 4 + usize::from(*body))
+    }
+
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
         let (after, (class, field, length)) = context("oxm_header", (be_u16, be_u8, be_u8)).parse(i)?;
         let (after, body) = context("oxm_header.oxm_length", |i| span(i, length.into())).parse(after)?;

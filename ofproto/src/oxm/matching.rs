@@ -4,8 +4,8 @@ use bytes::{BufMut, BytesMut};
 use nom::Parser;
 use nom::error::context;
 
-use super::OxmField;
-use crate::wire::{Parsed, Span, answering, be_u16, list, patch_length, put_pad8, span};
+use super::{Fields, OxmField};
+use crate::wire::{Fault, Parsed, Span, answering, be_u16, count, patch_length, put_pad8, span};
 use crate::{DecodeErrorKind, EncodeError, ErrorCode};
 
 /// `ofp_match` of OXM fields, OpenFlow 1.3.5 §7.2.3.1. Without fields it matches every packet.
@@ -19,14 +19,16 @@ use crate::{DecodeErrorKind, EncodeError, ErrorCode};
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Match {
     /// The fields, in the order in which they stand on the wire.
-    pub fields: Vec<OxmField>,
+    pub fields: Fields,
 }
 
 impl Match {
     /// Matches every packet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { fields: Vec::new() }
+        Self {
+            fields: Fields::new(),
+        }
     }
 
     /// This match, narrowed by one more field.
@@ -40,7 +42,7 @@ impl Match {
     /// to their masks, full masks dropped, fields with an empty mask left out.
     #[must_use]
     pub fn sorted(&self) -> Self {
-        let mut fields: Vec<_> = self.fields.iter().filter_map(OxmField::canonical).collect();
+        let mut fields: Fields = self.fields.iter().filter_map(OxmField::canonical).collect();
         fields.sort_by_key(OxmField::class_and_number);
         Self { fields }
     }
@@ -63,10 +65,20 @@ impl Match {
             return Err(i.bad_length(length, "at least 4", "ofp_match.length"));
         };
         let (after, body) = context("ofp_match.oxm_fields", |i| span(i, body)).parse(after)?;
-        let (_, fields) = list(OxmField::parse)(body)?;
+        let fields = Self::parse_fields(body)?;
         let padding = length.next_multiple_of(8) - length;
         let (after, _) = context("ofp_match.pad", |i| span(i, padding)).parse(after)?;
         Ok((after, Self { fields }))
+    }
+
+    fn parse_fields(mut i: Span<'_>) -> Result<Fields, nom::Err<Fault>> {
+        let mut fields = Fields::with_capacity(count(i, OxmField::length_of_next));
+        while !i.is_empty() {
+            let (next, field) = OxmField::parse(i)?;
+            fields.push(field);
+            i = next;
+        }
+        Ok(fields)
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

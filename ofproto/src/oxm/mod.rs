@@ -1,6 +1,7 @@
 //! Matches and the fields they are made of: OpenFlow Extensible Match, OpenFlow 1.3.5 §7.2.3.
 
 mod field;
+mod fields;
 mod masked;
 mod matching;
 mod raw;
@@ -8,6 +9,7 @@ mod raw;
 mod tests;
 
 pub use field::OxmField;
+pub use fields::Fields;
 pub use masked::Masked;
 pub use matching::Match;
 pub use raw::{OxmId, RawOxm};

@@ -8,7 +8,7 @@ use crate::{FlowMod, MacAddr, Message, PortNo, Xid};
 
 fn flow_mod(fields: Vec<OxmField>) -> Message {
     Message::FlowMod(FlowMod {
-        match_: Match { fields },
+        match_: fields.into_iter().collect(),
         ..FlowMod::default()
     })
 }

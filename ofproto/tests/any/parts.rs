@@ -85,7 +85,9 @@ pub(super) fn port() -> impl Strategy<Value = Port> {
 }
 
 pub(super) fn match_() -> impl Strategy<Value = Match> {
-    vec(field(), 0..6).prop_map(|fields| Match { fields })
+    vec(field(), 0..6).prop_map(|fields| Match {
+        fields: fields.into(),
+    })
 }
 
 pub(super) fn field() -> impl Strategy<Value = OxmField> {

@@ -1,0 +1,320 @@
+//! What a message costs: nanoseconds, messages per second, and instructions, which do not depend on what else the
+//! machine is doing.
+//!
+//! - `codec`: the table. With `OVS_CODEC` naming the driver built by `benches/ovs/build.sh`, Open vSwitch's own C
+//!   is measured on the same messages, in turns with ours.
+//! - `codec frames FOLDER`: writes the messages to files, for that driver.
+//! - `codec run NAME COUNT`: one case so many times, for valgrind.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use ofproto::oxm::VLAN_PRESENT;
+use ofproto::{
+    Action, Bucket, BufferId, Cookie, FlowMod, FlowModFlags, FlowStats, GroupId, GroupMod, GroupModCommand,
+    GroupType, Instruction, MacAddr, Masked, Match, Message, MeterBandStats, MeterId, MeterStats,
+    MultipartReply, MultipartReplyBody, OxmField, PacketIn, PacketInReason, PacketOut, PortNo, TableId, Xid,
+};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<_> = env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["frames", folder] => write_frames(Path::new(folder)),
+        ["run", name, count] => run_one(name, count.parse()?),
+        _ => table(),
+    }
+}
+
+/// A message, and what is measured on it.
+struct Case {
+    name: &'static str,
+    message: Message,
+    encode: bool,
+}
+
+impl Case {
+    fn run(&self, count: u64) -> Outcome<Duration> {
+        let mut out = BytesMut::with_capacity(1 << 16);
+        self.message.encode(Xid(1), &mut out)?;
+        if self.encode {
+            let start = Instant::now();
+            for _ in 0..count {
+                out.clear();
+                black_box(&self.message).encode(Xid(1), &mut out)?;
+                black_box(&out);
+            }
+            return Ok(start.elapsed());
+        }
+        // Parts of a receive buffer: counted references, as behind a FrameSplitter.
+        let frame: Bytes = out.split().freeze();
+        let start = Instant::now();
+        for _ in 0..count {
+            black_box(Message::decode(black_box(&frame).clone())?);
+        }
+        Ok(start.elapsed())
+    }
+}
+
+fn table() -> Outcome<()> {
+    let driver = env::var("OVS_CODEC").ok();
+    let folder = env::temp_dir().join(format!("ofproto-bench-{}", std::process::id()));
+    if driver.is_some() {
+        fs::create_dir_all(&folder)?;
+        write_frames(&folder)?;
+    }
+    println!(
+        "{:<24} {:>10} {:>14} {:>14} {:>12} {:>14} {:>7} {:>14}",
+        "", "ns", "per second", "instructions", "OVS: ns", "instructions", "time", "instructions"
+    );
+    for case in cases() {
+        let ours = |count| Ok(case.run(count)?.as_nanos() as f64);
+        let theirs = |count: u64| -> Outcome<f64> {
+            let driver = driver.as_deref().unwrap_or_default();
+            let output = Command::new(driver)
+                .args([case.name, &count.to_string()])
+                .arg(folder.join(case.name))
+                .output()?;
+            if !output.status.success() {
+                return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+            }
+            Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+        };
+        let count = calibrated(ours)?;
+        let (mut best, mut best_ovs) = (f64::MAX, f64::MAX);
+        for _ in 0..RUNS {
+            best = best.min(ours(count)? / count as f64);
+            if driver.is_some() {
+                best_ovs = best_ovs.min(theirs(count)? / count as f64);
+            }
+        }
+        let us = env::current_exe()?.display().to_string();
+        let instructions = instructions(&us, &|count| {
+            vec!["run".into(), case.name.into(), count.to_string()]
+        });
+        print!(
+            "{:<24} {best:>10.1} {:>14.0} {:>14}",
+            case.name,
+            1e9 / best,
+            instructions.map_or_else(|| "-".to_owned(), |number| format!("{number:.0}")),
+        );
+        if let Some(driver) = &driver {
+            let file = folder.join(case.name).display().to_string();
+            let ovs = self::instructions(driver, &|count| {
+                vec![case.name.into(), count.to_string(), file.clone()]
+            });
+            print!(
+                " {best_ovs:>12.1} {:>14} {:>6.2}x {:>14}",
+                ovs.map_or_else(|| "-".to_owned(), |number| format!("{number:.0}")),
+                best_ovs / best,
+                ovs.zip(instructions)
+                    .map_or_else(|| "-".to_owned(), |(ovs, ours)| format!("{:.2}x", ovs / ours)),
+            );
+        }
+        println!();
+    }
+    if driver.is_some() {
+        fs::remove_dir_all(&folder)?;
+    }
+    Ok(())
+}
+
+/// So many runs that one takes about a twentieth of a second.
+fn calibrated(run: impl Fn(u64) -> Outcome<f64>) -> Outcome<u64> {
+    let mut count = 16;
+    while run(count)? < 50e6 {
+        count *= 2;
+    }
+    Ok(count)
+}
+
+/// Instructions for one message, counted by valgrind: the difference between two counts, so that what is done once
+/// drops out. `None` without valgrind.
+fn instructions(program: &str, arguments: &dyn Fn(u64) -> Vec<String>) -> Option<f64> {
+    const FEW: u64 = 200;
+    const MANY: u64 = 1200;
+    let total = |count| {
+        let output = Command::new("valgrind")
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", program])
+            .args(arguments(count))
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let (_, number) = text.split_once("Collected : ")?;
+        number.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    Some((total(MANY)? - total(FEW)?) / (MANY - FEW) as f64)
+}
+
+fn run_one(name: &str, count: u64) -> Outcome<()> {
+    let case = cases().into_iter().find(|case| case.name == name);
+    let took = case.ok_or("no such case")?.run(count)?;
+    println!("{}", took.as_nanos());
+    Ok(())
+}
+
+fn write_frames(folder: &Path) -> Outcome<()> {
+    for case in cases() {
+        let mut out = BytesMut::new();
+        case.message.encode(Xid(1), &mut out)?;
+        fs::write(folder.join(case.name), &out)?;
+    }
+    Ok(())
+}
+
+fn cases() -> Vec<Case> {
+    let decode = |name, message| Case {
+        name,
+        message,
+        encode: false,
+    };
+    let encode = |name, message| Case {
+        name,
+        message,
+        encode: true,
+    };
+    vec![
+        decode("decode-packet-in", packet_in()),
+        decode("decode-flow-mod", flow_mod()),
+        decode("decode-group-mod", group_mod()),
+        decode("decode-flow-stats", flow_stats()),
+        decode("decode-meter-stats", meter_stats()),
+        encode("encode-flow-mod", flow_mod()),
+        encode("encode-group-mod", group_mod()),
+        encode("encode-packet-out", packet_out()),
+    ]
+}
+
+fn packet_in() -> Message {
+    Message::PacketIn(PacketIn {
+        buffer_id: BufferId::NO_BUFFER,
+        total_len: 128,
+        reason: PacketInReason::Action,
+        table_id: TableId(2),
+        cookie: Cookie(0x77),
+        match_: Match::new().with(OxmField::InPort(PortNo(3))),
+        data: Bytes::from_static(&[0x5a; 128]),
+    })
+}
+
+/// Eight fields.
+fn match_() -> Match {
+    [
+        OxmField::InPort(PortNo(1)),
+        OxmField::EthDst(MacAddr::new(2, 0, 0, 0, 0, 1).into()),
+        OxmField::EthType(0x0800),
+        OxmField::VlanVid((VLAN_PRESENT | 100).into()),
+        OxmField::IpProto(17),
+        OxmField::Ipv4Src(Masked::new([10, 0, 1, 0].into(), [255, 255, 255, 0].into())),
+        OxmField::Ipv4Dst(Masked::exact([10, 0, 2, 7].into())),
+        OxmField::UdpDst(5001),
+    ]
+    .into_iter()
+    .collect()
+}
+
+fn instructions_of_a_flow() -> Vec<Instruction> {
+    vec![
+        Instruction::Meter(MeterId(1)),
+        Instruction::ApplyActions(vec![
+            Action::SetField(OxmField::EthDst(MacAddr::new(2, 0, 0, 0, 0, 9).into())),
+            Action::Group(GroupId(7)),
+        ]),
+        Instruction::GotoTable(TableId(3)),
+    ]
+}
+
+fn flow_mod() -> Message {
+    Message::FlowMod(FlowMod {
+        cookie: Cookie(0xb1_ca57),
+        priority: 100,
+        idle_timeout: 60,
+        match_: match_(),
+        instructions: instructions_of_a_flow(),
+        ..FlowMod::default()
+    })
+}
+
+fn group_mod() -> Message {
+    let bucket = |port| Bucket {
+        watch_port: PortNo(port),
+        actions: vec![
+            Action::SetField(OxmField::EthDst(MacAddr::new(2, 0, 0, 0, 0, 9).into())),
+            Action::output(PortNo(port)),
+        ],
+        ..Bucket::default()
+    };
+    Message::GroupMod(GroupMod {
+        command: GroupModCommand::Add,
+        type_: GroupType::FastFailover,
+        group_id: GroupId(7),
+        buckets: (1..=4).map(bucket).collect(),
+    })
+}
+
+/// 500 flows: as many as fit, nearly.
+fn flow_stats() -> Message {
+    let flow = |number: u16| FlowStats {
+        table_id: TableId(1),
+        duration_sec: 60,
+        duration_nsec: 0,
+        priority: 100,
+        idle_timeout: 0,
+        hard_timeout: 0,
+        flags: FlowModFlags::empty(),
+        cookie: Cookie(number.into()),
+        packet_count: 1000,
+        byte_count: 64_000,
+        match_: Match::new()
+            .with(OxmField::EthType(0x0800))
+            .with(OxmField::IpProto(17))
+            .with(OxmField::UdpDst(number)),
+        instructions: vec![Instruction::ApplyActions(vec![Action::output(PortNo(1))])],
+    };
+    Message::MultipartReply(MultipartReply {
+        more: false,
+        body: MultipartReplyBody::Flow((0..500).map(flow).collect()),
+    })
+}
+
+fn meter_stats() -> Message {
+    let meter = |number| MeterStats {
+        meter_id: MeterId(number),
+        flow_count: 3,
+        packet_in_count: 1000,
+        byte_in_count: 64_000,
+        duration_sec: 60,
+        duration_nsec: 0,
+        band_stats: vec![MeterBandStats {
+            packet_band_count: 10,
+            byte_band_count: 640,
+        }],
+    };
+    Message::MultipartReply(MultipartReply {
+        more: false,
+        body: MultipartReplyBody::Meter((1..=16).map(meter).collect()),
+    })
+}
+
+fn packet_out() -> Message {
+    Message::PacketOut(PacketOut {
+        buffer_id: BufferId::NO_BUFFER,
+        in_port: PortNo::CONTROLLER,
+        actions: vec![Action::output(PortNo(2))],
+        data: Bytes::from_static(&[0x5a; 128]),
+    })
+}
+
+/// The best of so many runs is taken: what disturbs a run only makes it longer.
+const RUNS: usize = 15;

@@ -1,0 +1,18 @@
+//! Whatever decodes has a text.
+#![no_main]
+
+use bytes::Bytes;
+use libfuzzer_sys::fuzz_target;
+use ofproto::Message;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut frame = bytes.to_vec();
+    let (Ok(length), Some(field)) = (u16::try_from(bytes.len()), frame.get_mut(2..4)) else {
+        return;
+    };
+    field.copy_from_slice(&length.to_be_bytes());
+    if let Ok((header, message)) = Message::decode(Bytes::from(frame)) {
+        let text = message.text(header.xid).at_version(header.version).to_string();
+        assert!(!text.is_empty());
+    }
+});
