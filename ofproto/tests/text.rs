@@ -29,6 +29,24 @@ fn recorded_messages_read_as_open_vswitch_prints_them() {
     assert!(checked > 0);
 }
 
+#[test]
+fn extensions_of_open_vswitch_read_as_it_prints_them() {
+    let recorded = include_str!("extensions/flows.txt");
+    let lines: Vec<_> = recorded.lines().filter(|line| !line.starts_with('#')).collect();
+    let (pairs, []) = lines.as_chunks::<2>() else {
+        panic!("bytes, then text")
+    };
+    for [hex, text] in pairs {
+        let frame: Vec<u8> = (0..hex.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal digits"))
+            .collect();
+        let (header, message) = Message::decode(frame.into()).expect("a message");
+        assert_eq!(message.text(header.xid).to_string(), *text);
+    }
+    assert!(!pairs.is_empty());
+}
+
 fn recorded() -> Vec<PathBuf> {
     let folder = std::env::var_os("BICAST_VECTORS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"),

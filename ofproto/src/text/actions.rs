@@ -1,5 +1,7 @@
 //! Text of actions and instructions.
 
+use super::extended::{in_basic_class, put_raw_value};
+use super::extensions::put_extension;
 use super::hex::put_hex;
 use super::{Hex, Ipv6Text, MacText};
 use crate::{Action, Instruction, OxmField, PortNo};
@@ -76,7 +78,7 @@ const fn order(instruction: &Instruction) -> u8 {
     }
 }
 
-fn put_list(out: &mut String, actions: &[Action]) {
+pub(super) fn put_list(out: &mut String, actions: &[Action]) {
     for (at, action) in actions.iter().enumerate() {
         if at > 0 {
             out.push(',');
@@ -108,6 +110,7 @@ pub(super) fn put_action(out: &mut String, action: &Action) {
         Action::SetField(field) => put_set_field(out, field),
         Action::PushPbb(ethertype) => put!(out, "push_pbb:0x{ethertype:04x}"),
         Action::PopPbb => out.push_str("pop_pbb"),
+        Action::Experimenter { experimenter, data } if put_extension(out, *experimenter, data) => {}
         Action::Experimenter { experimenter, data } => {
             put!(out, "experimenter({experimenter:#010x},");
             put_hex(out, data);
@@ -123,7 +126,7 @@ pub(super) fn put_action(out: &mut String, action: &Action) {
 
 fn put_set_field(out: &mut String, field: &OxmField) {
     out.push_str("set_field:");
-    match field {
+    match &in_basic_class(field) {
         OxmField::InPort(port) => put!(out, "{port}->in_port_oxm"),
         OxmField::InPhyPort(port) => put!(out, "{port}->in_phy_port"),
         OxmField::Metadata(value) => put!(out, "{}->metadata", Hex(value.value)),
@@ -164,6 +167,7 @@ fn put_set_field(out: &mut String, field: &OxmField) {
         OxmField::PbbIsid(isid) => put!(out, "{}->pbb_isid", Hex(isid.value.into())),
         OxmField::TunnelId(id) => put!(out, "{}->tun_id", Hex(id.value)),
         OxmField::Ipv6Exthdr(bits) => put!(out, "{}->ipv6_exthdr", Hex(bits.value.into())),
+        OxmField::Raw(raw) if put_raw_value(out, raw) => {}
         OxmField::Raw(raw) => {
             out.push_str("0x");
             put_hex(out, &raw.body);

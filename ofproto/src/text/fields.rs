@@ -1,7 +1,10 @@
 //! The fields that Open vSwitch has: their names, their numbers on the wire, and how it prints their values.
 
+use bytes::{BufMut, BytesMut};
+
 use crate::oxm::{CLASS_BASIC, CLASS_EXPERIMENTER, CLASS_NXM_0, CLASS_NXM_1};
-use crate::{ExperimenterId, OxmId};
+use crate::wire::Span;
+use crate::{ExperimenterId, OxmField, OxmId, RawOxm};
 
 /// A field that Open vSwitch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +67,22 @@ impl Field {
         }
     }
 
+    /// The name in the manner of C of the first of its ids: `NXM_NX_REG0`.
+    pub(super) fn wire_name(self) -> String {
+        let family = self.family();
+        if family.wire_stem.is_empty() || family.count == 1 {
+            let name = if family.wire_stem.is_empty() {
+                family.stem
+            } else {
+                family.wire_stem
+            };
+            name.to_owned()
+        } else {
+            // Members on the wire are counted as in the name.
+            format!("{}{}", family.wire_stem, family.first + self.member)
+        }
+    }
+
     pub(super) fn format(self) -> Format {
         self.family().format
     }
@@ -76,6 +95,7 @@ impl Field {
     /// How many bytes a value has.
     pub(super) fn width(self) -> u8 {
         match self.family().bits.div_ceil(8) {
+            1 if self.format() == Format::TunnelFlags => 2,
             // Three bytes travel in four.
             3 => 4,
             bytes => u8::try_from(bytes).unwrap_or(0),
@@ -95,6 +115,56 @@ impl Field {
         })
     }
 
+    /// Value and mask of a field kept as bytes; `None` when they are not as wide as they should be.
+    pub(super) fn value_in(self, raw: &RawOxm) -> Option<(u128, Option<u128>)> {
+        let body = raw.body.get(if raw.experimenter().is_some() { 4 } else { 0 }..)?;
+        let width = usize::from(self.width());
+        if width > 16 {
+            return None;
+        }
+        let number = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .fold(0, |number, byte| number << 8 | u128::from(*byte))
+        };
+        match (raw.has_mask, body.len()) {
+            (false, length) if length == width => Some((number(body), None)),
+            (true, length) if length == 2 * width => {
+                let (value, mask) = body.split_at(width);
+                Some((number(value), Some(number(mask))))
+            }
+            _ => None,
+        }
+    }
+
+    /// The field with this value, by way of its form on the wire; `None` when it does not fit.
+    pub(super) fn with_value(self, value: u128, mask: Option<u128>) -> Option<OxmField> {
+        let id = self.id()?;
+        let prefix: u8 = if id.experimenter.is_some() { 4 } else { 0 };
+        let mut bytes = BytesMut::new();
+        bytes.put_u16(id.class);
+        bytes.put_u8(id.field << 1 | u8::from(mask.is_some()));
+        bytes.put_u8(prefix.checked_add(if mask.is_some() {
+            id.length.checked_mul(2)?
+        } else {
+            id.length
+        })?);
+        if let Some(experimenter) = id.experimenter {
+            bytes.put_u32(experimenter);
+        }
+        let mut put = |number: u128| {
+            let whole = number.to_be_bytes();
+            bytes.put_bytes(0, usize::from(id.length).saturating_sub(whole.len()));
+            bytes.put_slice(&whole[whole.len().saturating_sub(id.length.into())..]);
+        };
+        put(value & mask.unwrap_or(u128::MAX));
+        if let Some(mask) = mask {
+            put(mask);
+        }
+        let bytes = bytes.freeze();
+        OxmField::parse(Span::new(&bytes)).ok().map(|(_, field)| field)
+    }
+
     fn family(self) -> &'static Family {
         &FAMILIES[self.row]
     }
@@ -103,6 +173,8 @@ impl Field {
 /// A field, or several of the same kind that are told apart by a number.
 struct Family {
     stem: &'static str,
+    /// What the first of its ids is called; empty without one.
+    wire_stem: &'static str,
     /// The number of the first one.
     first: u8,
     count: u8,
@@ -133,12 +205,19 @@ const fn experimenter(id: u32) -> Space {
     }
 }
 
-const fn one(stem: &'static str, format: Format, bits: u16, ids: &'static [(Space, u8)]) -> Family {
-    family(stem, 0, 1, format, bits, ids)
+const fn one(
+    stem: &'static str,
+    wire_stem: &'static str,
+    format: Format,
+    bits: u16,
+    ids: &'static [(Space, u8)],
+) -> Family {
+    family(stem, wire_stem, 0, 1, format, bits, ids)
 }
 
 const fn family(
     stem: &'static str,
+    wire_stem: &'static str,
     first: u8,
     count: u8,
     format: Format,
@@ -147,6 +226,7 @@ const fn family(
 ) -> Family {
     Family {
         stem,
+        wire_stem,
         first,
         count,
         format,
@@ -172,98 +252,98 @@ use Format::{CtState, Decimal, Fragment, Hex, Ipv4, Ipv6, Mac, PacketType, Port,
 /// In the order in which Open vSwitch lists them.
 #[rustfmt::skip]
 const FAMILIES: &[Family] = &[
-    one("dp_hash", Hex, 32, &[(NXM_1, 35), (NICIRA, 0)]),
-    one("recirc_id", Decimal, 32, &[(NXM_1, 36)]),
-    one("packet_type", PacketType, 32, &[(BASIC, 44)]),
-    one("conj_id", Decimal, 32, &[(NXM_1, 37)]),
-    one("tun_id", Hex, 64, &[(NXM_1, 16), (BASIC, 38)]),
-    one("tun_src", Ipv4, 32, &[(NXM_1, 31)]),
-    one("tun_dst", Ipv4, 32, &[(NXM_1, 32)]),
-    one("tun_ipv6_src", Ipv6, 128, &[(NXM_1, 109)]),
-    one("tun_ipv6_dst", Ipv6, 128, &[(NXM_1, 110)]),
-    one("tun_flags", TunnelFlags, 1, &[(NXM_1, 104)]),
-    one("tun_ttl", Decimal, 8, &[]),
-    one("tun_tos", Decimal, 8, &[]),
-    one("tun_gbp_id", Decimal, 16, &[(NXM_1, 38)]),
-    one("tun_gbp_flags", Hex, 8, &[(NXM_1, 39)]),
-    one("tun_erspan_idx", Hex, 20, &[(NICIRA, 11)]),
-    one("tun_erspan_ver", Decimal, 4, &[(NICIRA, 12)]),
-    one("tun_erspan_dir", Decimal, 1, &[(NICIRA, 13)]),
-    one("tun_erspan_hwid", Hex, 6, &[(NICIRA, 14)]),
-    one("tun_gtpu_flags", Hex, 8, &[(NICIRA, 15)]),
-    one("tun_gtpu_msgtype", Decimal, 8, &[(NICIRA, 16)]),
-    family("tun_metadata", 0, 64, Hex, 992, &[(NXM_1, 40)]),
-    one("metadata", Hex, 64, &[(BASIC, 2)]),
-    one("in_port", Port, 16, &[(NXM_0, 0)]),
-    one("in_port_oxm", Port, 32, &[(BASIC, 0)]),
-    one("actset_output", Port, 32, &[(ONF, 43), (BASIC, 43)]),
-    one("skb_priority", Hex, 32, &[]),
-    one("pkt_mark", Hex, 32, &[(NXM_1, 33)]),
-    one("ct_state", CtState, 32, &[(NXM_1, 105)]),
-    one("ct_zone", Hex, 16, &[(NXM_1, 106)]),
-    one("ct_mark", Hex, 32, &[(NXM_1, 107)]),
-    one("ct_label", Hex, 128, &[(NXM_1, 108)]),
-    one("ct_nw_proto", Decimal, 8, &[(NXM_1, 119)]),
-    one("ct_nw_src", Ipv4, 32, &[(NXM_1, 120)]),
-    one("ct_nw_dst", Ipv4, 32, &[(NXM_1, 121)]),
-    one("ct_ipv6_src", Ipv6, 128, &[(NXM_1, 122)]),
-    one("ct_ipv6_dst", Ipv6, 128, &[(NXM_1, 123)]),
-    one("ct_tp_src", Decimal, 16, &[(NXM_1, 124)]),
-    one("ct_tp_dst", Decimal, 16, &[(NXM_1, 125)]),
-    family("reg", 0, 16, Hex, 32, &[(NXM_1, 0)]),
-    family("xreg", 0, 8, Hex, 64, &[(PACKET_REGS, 0)]),
-    family("xxreg", 0, 4, Hex, 128, &[(NXM_1, 111)]),
-    one("eth_src", Mac, 48, &[(NXM_0, 2), (BASIC, 4)]),
-    one("eth_dst", Mac, 48, &[(NXM_0, 1), (BASIC, 3)]),
-    one("eth_type", Hex, 16, &[(NXM_0, 3), (BASIC, 5)]),
-    one("vlan_tci", Hex, 16, &[(NXM_0, 4)]),
-    one("dl_vlan", Decimal, 12, &[]),
-    one("vlan_vid", Decimal, 12, &[(BASIC, 6)]),
-    one("dl_vlan_pcp", Decimal, 3, &[]),
-    one("vlan_pcp", Decimal, 3, &[(BASIC, 7)]),
-    one("mpls_label", Decimal, 20, &[(BASIC, 34)]),
-    one("mpls_tc", Decimal, 3, &[(BASIC, 35)]),
-    one("mpls_bos", Decimal, 1, &[(BASIC, 36)]),
-    one("mpls_ttl", Decimal, 8, &[(NXM_1, 30)]),
-    one("ip_src", Ipv4, 32, &[(NXM_0, 7), (BASIC, 11)]),
-    one("ip_dst", Ipv4, 32, &[(NXM_0, 8), (BASIC, 12)]),
-    one("ipv6_src", Ipv6, 128, &[(NXM_1, 19), (BASIC, 26)]),
-    one("ipv6_dst", Ipv6, 128, &[(NXM_1, 20), (BASIC, 27)]),
-    one("ipv6_label", Hex, 20, &[(NXM_1, 27), (BASIC, 28)]),
-    one("nw_proto", Decimal, 8, &[(NXM_0, 6), (BASIC, 10)]),
-    one("nw_tos", Decimal, 8, &[(NXM_0, 5)]),
-    one("ip_dscp", Decimal, 6, &[(BASIC, 8)]),
-    one("nw_ecn", Decimal, 2, &[(NXM_1, 28), (BASIC, 9)]),
-    one("nw_ttl", Decimal, 8, &[(NXM_1, 29)]),
-    one("ip_frag", Fragment, 2, &[(NXM_1, 26)]),
-    one("arp_op", Decimal, 16, &[(NXM_0, 15), (BASIC, 21)]),
-    one("arp_spa", Ipv4, 32, &[(NXM_0, 16), (BASIC, 22)]),
-    one("arp_tpa", Ipv4, 32, &[(NXM_0, 17), (BASIC, 23)]),
-    one("arp_sha", Mac, 48, &[(NXM_1, 17), (BASIC, 24)]),
-    one("arp_tha", Mac, 48, &[(NXM_1, 18), (BASIC, 25)]),
-    one("tcp_src", Decimal, 16, &[(NXM_0, 9), (BASIC, 13)]),
-    one("tcp_dst", Decimal, 16, &[(NXM_0, 10), (BASIC, 14)]),
-    one("tcp_flags", TcpFlags, 12, &[(NXM_1, 34), (ONF, 42), (BASIC, 42)]),
-    one("udp_src", Decimal, 16, &[(NXM_0, 11), (BASIC, 15)]),
-    one("udp_dst", Decimal, 16, &[(NXM_0, 12), (BASIC, 16)]),
-    one("sctp_src", Decimal, 16, &[(BASIC, 17)]),
-    one("sctp_dst", Decimal, 16, &[(BASIC, 18)]),
-    one("icmp_type", Decimal, 8, &[(NXM_0, 13), (BASIC, 19)]),
-    one("icmp_code", Decimal, 8, &[(NXM_0, 14), (BASIC, 20)]),
-    one("icmpv6_type", Decimal, 8, &[(NXM_1, 21), (BASIC, 29)]),
-    one("icmpv6_code", Decimal, 8, &[(NXM_1, 22), (BASIC, 30)]),
-    one("nd_target", Ipv6, 128, &[(NXM_1, 23), (BASIC, 31)]),
-    one("nd_sll", Mac, 48, &[(NXM_1, 24), (BASIC, 32)]),
-    one("nd_tll", Mac, 48, &[(NXM_1, 25), (BASIC, 33)]),
-    one("nd_reserved", Decimal, 32, &[(ERICSSON, 1)]),
-    one("nd_options_type", Decimal, 8, &[(ERICSSON, 2)]),
-    one("nsh_flags", Decimal, 8, &[(NSH, 1)]),
-    one("nsh_mdtype", Decimal, 8, &[(NSH, 2)]),
-    one("nsh_np", Decimal, 8, &[(NSH, 3)]),
-    one("nsh_spi", Hex, 24, &[(NSH, 4)]),
-    one("nsh_si", Decimal, 8, &[(NSH, 5)]),
-    family("nsh_c", 1, 4, Hex, 32, &[(NSH, 6)]),
-    one("nsh_ttl", Decimal, 8, &[(NSH, 10)]),
+    one("dp_hash", "NXM_NX_DP_HASH", Hex, 32, &[(NXM_1, 35), (NICIRA, 0)]),
+    one("recirc_id", "NXM_NX_RECIRC_ID", Decimal, 32, &[(NXM_1, 36)]),
+    one("packet_type", "OXM_OF_PACKET_TYPE", PacketType, 32, &[(BASIC, 44)]),
+    one("conj_id", "NXM_NX_CONJ_ID", Decimal, 32, &[(NXM_1, 37)]),
+    one("tun_id", "NXM_NX_TUN_ID", Hex, 64, &[(NXM_1, 16), (BASIC, 38)]),
+    one("tun_src", "NXM_NX_TUN_IPV4_SRC", Ipv4, 32, &[(NXM_1, 31)]),
+    one("tun_dst", "NXM_NX_TUN_IPV4_DST", Ipv4, 32, &[(NXM_1, 32)]),
+    one("tun_ipv6_src", "NXM_NX_TUN_IPV6_SRC", Ipv6, 128, &[(NXM_1, 109)]),
+    one("tun_ipv6_dst", "NXM_NX_TUN_IPV6_DST", Ipv6, 128, &[(NXM_1, 110)]),
+    one("tun_flags", "NXM_NX_TUN_FLAGS", TunnelFlags, 1, &[(NXM_1, 104)]),
+    one("tun_ttl", "", Decimal, 8, &[]),
+    one("tun_tos", "", Decimal, 8, &[]),
+    one("tun_gbp_id", "NXM_NX_TUN_GBP_ID", Decimal, 16, &[(NXM_1, 38)]),
+    one("tun_gbp_flags", "NXM_NX_TUN_GBP_FLAGS", Hex, 8, &[(NXM_1, 39)]),
+    one("tun_erspan_idx", "NXOXM_ET_ERSPAN_IDX", Hex, 20, &[(NICIRA, 11)]),
+    one("tun_erspan_ver", "NXOXM_ET_ERSPAN_VER", Decimal, 4, &[(NICIRA, 12)]),
+    one("tun_erspan_dir", "NXOXM_ET_ERSPAN_DIR", Decimal, 1, &[(NICIRA, 13)]),
+    one("tun_erspan_hwid", "NXOXM_ET_ERSPAN_HWID", Hex, 6, &[(NICIRA, 14)]),
+    one("tun_gtpu_flags", "NXOXM_ET_GTPU_FLAGS", Hex, 8, &[(NICIRA, 15)]),
+    one("tun_gtpu_msgtype", "NXOXM_ET_GTPU_MSGTYPE", Decimal, 8, &[(NICIRA, 16)]),
+    family("tun_metadata", "NXM_NX_TUN_METADATA", 0, 64, Hex, 992, &[(NXM_1, 40)]),
+    one("metadata", "OXM_OF_METADATA", Hex, 64, &[(BASIC, 2)]),
+    one("in_port", "NXM_OF_IN_PORT", Port, 16, &[(NXM_0, 0)]),
+    one("in_port_oxm", "OXM_OF_IN_PORT", Port, 32, &[(BASIC, 0)]),
+    one("actset_output", "ONFOXM_ET_ACTSET_OUTPUT", Port, 32, &[(ONF, 43), (BASIC, 43)]),
+    one("skb_priority", "", Hex, 32, &[]),
+    one("pkt_mark", "NXM_NX_PKT_MARK", Hex, 32, &[(NXM_1, 33)]),
+    one("ct_state", "NXM_NX_CT_STATE", CtState, 32, &[(NXM_1, 105)]),
+    one("ct_zone", "NXM_NX_CT_ZONE", Hex, 16, &[(NXM_1, 106)]),
+    one("ct_mark", "NXM_NX_CT_MARK", Hex, 32, &[(NXM_1, 107)]),
+    one("ct_label", "NXM_NX_CT_LABEL", Hex, 128, &[(NXM_1, 108)]),
+    one("ct_nw_proto", "NXM_NX_CT_NW_PROTO", Decimal, 8, &[(NXM_1, 119)]),
+    one("ct_nw_src", "NXM_NX_CT_NW_SRC", Ipv4, 32, &[(NXM_1, 120)]),
+    one("ct_nw_dst", "NXM_NX_CT_NW_DST", Ipv4, 32, &[(NXM_1, 121)]),
+    one("ct_ipv6_src", "NXM_NX_CT_IPV6_SRC", Ipv6, 128, &[(NXM_1, 122)]),
+    one("ct_ipv6_dst", "NXM_NX_CT_IPV6_DST", Ipv6, 128, &[(NXM_1, 123)]),
+    one("ct_tp_src", "NXM_NX_CT_TP_SRC", Decimal, 16, &[(NXM_1, 124)]),
+    one("ct_tp_dst", "NXM_NX_CT_TP_DST", Decimal, 16, &[(NXM_1, 125)]),
+    family("reg", "NXM_NX_REG", 0, 16, Hex, 32, &[(NXM_1, 0)]),
+    family("xreg", "OXM_OF_PKT_REG", 0, 8, Hex, 64, &[(PACKET_REGS, 0)]),
+    family("xxreg", "NXM_NX_XXREG", 0, 4, Hex, 128, &[(NXM_1, 111)]),
+    one("eth_src", "NXM_OF_ETH_SRC", Mac, 48, &[(NXM_0, 2), (BASIC, 4)]),
+    one("eth_dst", "NXM_OF_ETH_DST", Mac, 48, &[(NXM_0, 1), (BASIC, 3)]),
+    one("eth_type", "NXM_OF_ETH_TYPE", Hex, 16, &[(NXM_0, 3), (BASIC, 5)]),
+    one("vlan_tci", "NXM_OF_VLAN_TCI", Hex, 16, &[(NXM_0, 4)]),
+    one("dl_vlan", "", Decimal, 12, &[]),
+    one("vlan_vid", "OXM_OF_VLAN_VID", Decimal, 12, &[(BASIC, 6)]),
+    one("dl_vlan_pcp", "", Decimal, 3, &[]),
+    one("vlan_pcp", "OXM_OF_VLAN_PCP", Decimal, 3, &[(BASIC, 7)]),
+    one("mpls_label", "OXM_OF_MPLS_LABEL", Decimal, 20, &[(BASIC, 34)]),
+    one("mpls_tc", "OXM_OF_MPLS_TC", Decimal, 3, &[(BASIC, 35)]),
+    one("mpls_bos", "OXM_OF_MPLS_BOS", Decimal, 1, &[(BASIC, 36)]),
+    one("mpls_ttl", "NXM_NX_MPLS_TTL", Decimal, 8, &[(NXM_1, 30)]),
+    one("ip_src", "NXM_OF_IP_SRC", Ipv4, 32, &[(NXM_0, 7), (BASIC, 11)]),
+    one("ip_dst", "NXM_OF_IP_DST", Ipv4, 32, &[(NXM_0, 8), (BASIC, 12)]),
+    one("ipv6_src", "NXM_NX_IPV6_SRC", Ipv6, 128, &[(NXM_1, 19), (BASIC, 26)]),
+    one("ipv6_dst", "NXM_NX_IPV6_DST", Ipv6, 128, &[(NXM_1, 20), (BASIC, 27)]),
+    one("ipv6_label", "NXM_NX_IPV6_LABEL", Hex, 20, &[(NXM_1, 27), (BASIC, 28)]),
+    one("nw_proto", "NXM_OF_IP_PROTO", Decimal, 8, &[(NXM_0, 6), (BASIC, 10)]),
+    one("nw_tos", "NXM_OF_IP_TOS", Decimal, 8, &[(NXM_0, 5)]),
+    one("ip_dscp", "OXM_OF_IP_DSCP", Decimal, 6, &[(BASIC, 8)]),
+    one("nw_ecn", "NXM_NX_IP_ECN", Decimal, 2, &[(NXM_1, 28), (BASIC, 9)]),
+    one("nw_ttl", "NXM_NX_IP_TTL", Decimal, 8, &[(NXM_1, 29)]),
+    one("ip_frag", "NXM_NX_IP_FRAG", Fragment, 2, &[(NXM_1, 26)]),
+    one("arp_op", "NXM_OF_ARP_OP", Decimal, 16, &[(NXM_0, 15), (BASIC, 21)]),
+    one("arp_spa", "NXM_OF_ARP_SPA", Ipv4, 32, &[(NXM_0, 16), (BASIC, 22)]),
+    one("arp_tpa", "NXM_OF_ARP_TPA", Ipv4, 32, &[(NXM_0, 17), (BASIC, 23)]),
+    one("arp_sha", "NXM_NX_ARP_SHA", Mac, 48, &[(NXM_1, 17), (BASIC, 24)]),
+    one("arp_tha", "NXM_NX_ARP_THA", Mac, 48, &[(NXM_1, 18), (BASIC, 25)]),
+    one("tcp_src", "NXM_OF_TCP_SRC", Decimal, 16, &[(NXM_0, 9), (BASIC, 13)]),
+    one("tcp_dst", "NXM_OF_TCP_DST", Decimal, 16, &[(NXM_0, 10), (BASIC, 14)]),
+    one("tcp_flags", "NXM_NX_TCP_FLAGS", TcpFlags, 12, &[(NXM_1, 34), (ONF, 42), (BASIC, 42)]),
+    one("udp_src", "NXM_OF_UDP_SRC", Decimal, 16, &[(NXM_0, 11), (BASIC, 15)]),
+    one("udp_dst", "NXM_OF_UDP_DST", Decimal, 16, &[(NXM_0, 12), (BASIC, 16)]),
+    one("sctp_src", "OXM_OF_SCTP_SRC", Decimal, 16, &[(BASIC, 17)]),
+    one("sctp_dst", "OXM_OF_SCTP_DST", Decimal, 16, &[(BASIC, 18)]),
+    one("icmp_type", "NXM_OF_ICMP_TYPE", Decimal, 8, &[(NXM_0, 13), (BASIC, 19)]),
+    one("icmp_code", "NXM_OF_ICMP_CODE", Decimal, 8, &[(NXM_0, 14), (BASIC, 20)]),
+    one("icmpv6_type", "NXM_NX_ICMPV6_TYPE", Decimal, 8, &[(NXM_1, 21), (BASIC, 29)]),
+    one("icmpv6_code", "NXM_NX_ICMPV6_CODE", Decimal, 8, &[(NXM_1, 22), (BASIC, 30)]),
+    one("nd_target", "NXM_NX_ND_TARGET", Ipv6, 128, &[(NXM_1, 23), (BASIC, 31)]),
+    one("nd_sll", "NXM_NX_ND_SLL", Mac, 48, &[(NXM_1, 24), (BASIC, 32)]),
+    one("nd_tll", "NXM_NX_ND_TLL", Mac, 48, &[(NXM_1, 25), (BASIC, 33)]),
+    one("nd_reserved", "ERICOXM_OF_ICMPV6_ND_RESERVED", Decimal, 32, &[(ERICSSON, 1)]),
+    one("nd_options_type", "ERICOXM_OF_ICMPV6_ND_OPTIONS_TYPE", Decimal, 8, &[(ERICSSON, 2)]),
+    one("nsh_flags", "NXOXM_NSH_FLAGS", Decimal, 8, &[(NSH, 1)]),
+    one("nsh_mdtype", "NXOXM_NSH_MDTYPE", Decimal, 8, &[(NSH, 2)]),
+    one("nsh_np", "NXOXM_NSH_NP", Decimal, 8, &[(NSH, 3)]),
+    one("nsh_spi", "NXOXM_NSH_SPI", Hex, 24, &[(NSH, 4)]),
+    one("nsh_si", "NXOXM_NSH_SI", Decimal, 8, &[(NSH, 5)]),
+    family("nsh_c", "NXOXM_NSH_C", 1, 4, Hex, 32, &[(NSH, 6)]),
+    one("nsh_ttl", "NXOXM_NSH_TTL", Decimal, 8, &[(NSH, 10)]),
 ];
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::extended::{Extended, in_basic_class};
 use super::hex::put_hex;
 use super::{Ipv6Text, MacText};
 use crate::oxm::VLAN_PRESENT;
@@ -22,7 +23,9 @@ pub(super) fn put_match(out: &mut String, match_: &Match, priority: Option<u16>)
 }
 
 fn put_fields(out: &mut String, match_: &Match) {
-    let fields = &match_.fields;
+    let fields: Vec<_> = match_.fields.iter().map(in_basic_class).collect();
+    let fields = &fields[..];
+    let known = Extended::of(fields);
     let find = |number| fields.iter().rev().find(|field| is_basic(field, number));
     let type_ = fields.iter().find_map(|field| match field {
         OxmField::EthType(type_) => Some(*type_),
@@ -32,10 +35,14 @@ fn put_fields(out: &mut String, match_: &Match) {
         OxmField::IpProto(proto) => Some(*proto),
         _ => None,
     });
+    known.put(out, BEFORE_PROTOCOL);
     let name = type_.and_then(|type_| protocol(type_, proto));
     if let Some((name, _)) = name {
         put!(out, "{name},");
     }
+    known.put_registers(out);
+    put_field(out, find(TUNNEL_ID));
+    known.put(out, TUNNEL);
     for number in BEFORE_VLAN {
         put_field(out, find(*number));
     }
@@ -54,11 +61,16 @@ fn put_fields(out: &mut String, match_: &Match) {
     {
         put!(out, "nw_proto={proto},");
     }
-    for number in REST {
-        put_field(out, find(*number));
+    for (numbers, names) in REST {
+        for number in *numbers {
+            put_field(out, find(*number));
+        }
+        known.put(out, names);
     }
     for field in fields {
-        if let OxmField::Raw(raw) = field {
+        if let OxmField::Raw(raw) = field
+            && !known.contains(raw)
+        {
             put!(out, "oxm(class={:#06x},field={}", raw.class, raw.field);
             out.push_str(if raw.has_mask { ",masked)=0x" } else { ")=0x" });
             put_hex(out, &raw.body);
@@ -214,7 +226,7 @@ fn put_mac(out: &mut String, name: &str, mac: Masked<MacAddr>) {
     }
 }
 
-fn put_ipv4(out: &mut String, name: &str, address: Masked<Ipv4Addr>) {
+pub(super) fn put_ipv4(out: &mut String, name: &str, address: Masked<Ipv4Addr>) {
     let mask = address.mask.map_or(u32::MAX, u32::from);
     let value = Ipv4Addr::from(u32::from(address.value) & mask);
     match (mask.leading_ones(), mask.trailing_zeros()) {
@@ -225,7 +237,7 @@ fn put_ipv4(out: &mut String, name: &str, address: Masked<Ipv4Addr>) {
     }
 }
 
-fn put_ipv6(out: &mut String, name: &str, address: Masked<Ipv6Addr>) {
+pub(super) fn put_ipv6(out: &mut String, name: &str, address: Masked<Ipv6Addr>) {
     let mask = address.mask.map_or(u128::MAX, u128::from);
     let value = Ipv6Addr::from(u128::from(address.value) & mask);
     match (mask.leading_ones(), mask.trailing_zeros()) {
@@ -250,14 +262,53 @@ const DEFAULT_PRIORITY: u16 = 0x8000;
 const VID_BITS: u16 = 0x0fff;
 const PCP_BITS: u16 = 0xe000;
 
-// Numbers of fields, in the order of the text.
-/// Tunnel id, metadata, ingress ports.
-const BEFORE_VLAN: &[u8] = &[38, 2, 0, 1];
+// Fields in the order of the text: those of OpenFlow by their numbers, others by their names.
+const BEFORE_PROTOCOL: &[&str] = &[
+    "pkt_mark",
+    "recirc_id",
+    "dp_hash",
+    "conj_id",
+    "actset_output",
+    "ct_state",
+    "ct_zone",
+    "ct_mark",
+    "ct_label",
+    "ct_nw_src",
+    "ct_ipv6_src",
+    "ct_nw_dst",
+    "ct_ipv6_dst",
+    "ct_nw_proto",
+    "ct_tp_src",
+    "ct_tp_dst",
+];
+const TUNNEL_ID: u8 = 38;
+const TUNNEL: &[&str] = &[
+    "tun_src",
+    "tun_dst",
+    "tun_ipv6_src",
+    "tun_ipv6_dst",
+    "tun_gbp_id",
+    "tun_gbp_flags",
+    "tun_flags",
+];
+/// Metadata, ingress ports.
+const BEFORE_VLAN: &[u8] = &[2, 0, 1];
 /// Source, destination.
 const ETHERNET: &[u8] = &[4, 3];
 /// IPv6, ARP, IPv4.
 const ADDRESSES: &[u8] = &[26, 27, 28, 22, 23, 11, 12];
-/// ARP, TOS, MPLS, ICMP, neighbour discovery, ports; last those that Open vSwitch does not have.
-const REST: &[u8] = &[
-    21, 24, 25, 8, 9, 34, 35, 36, 19, 20, 29, 30, 31, 32, 33, 13, 14, 15, 16, 17, 18, 37, 39,
+const REST: &[(&[u8], &[&str])] = &[
+    // ARP, type of service.
+    (&[21, 24, 25, 8, 9], &["nw_ttl"]),
+    // MPLS.
+    (&[34, 35], &["mpls_ttl"]),
+    (&[36], &["ip_frag"]),
+    // ICMP, neighbour discovery, ports.
+    (
+        &[19, 20, 29, 30, 31, 32, 33, 13, 15, 17],
+        &["tcp_src", "udp_src", "sctp_src"],
+    ),
+    (&[14, 16, 18], &["tcp_dst", "udp_dst", "sctp_dst", "tcp_flags"]),
+    // Those that Open vSwitch does not have.
+    (&[37, 39], &[]),
 ];

@@ -13,6 +13,8 @@ macro_rules! put {
 
 mod actions;
 mod async_config;
+mod extended;
+mod extensions;
 mod fields;
 mod flow;
 mod group;

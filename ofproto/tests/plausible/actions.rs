@@ -10,8 +10,8 @@ use proptest::sample::select;
 use super::matching::masked_mac;
 use super::{mac, port};
 
-pub(super) fn actions() -> impl Strategy<Value = Vec<Action>> {
-    vec(action(), 0..4)
+pub(super) fn actions() -> BoxedStrategy<Vec<Action>> {
+    vec(action(), 0..4).boxed()
 }
 
 fn action() -> impl Strategy<Value = Action> {
@@ -32,7 +32,7 @@ fn action() -> impl Strategy<Value = Action> {
 }
 
 /// Actions that need a match; most of them are refused, for most matches do not fit.
-fn picky_action() -> impl Strategy<Value = Action> {
+fn picky_action() -> BoxedStrategy<Action> {
     let field = prop_oneof![
         (0u16..4096).prop_map(|vid| OxmField::VlanVid((VLAN_PRESENT | vid).into())),
         (0u8..8).prop_map(OxmField::VlanPcp),
@@ -65,9 +65,10 @@ fn picky_action() -> impl Strategy<Value = Action> {
         1 => any::<u8>().prop_map(Action::SetNwTtl),
         1 => any::<u8>().prop_map(Action::SetMplsTtl),
     ]
+    .boxed()
 }
 
-pub(super) fn instructions() -> impl Strategy<Value = Vec<Instruction>> {
+pub(super) fn instructions() -> BoxedStrategy<Vec<Instruction>> {
     let apply = prop_oneof![
         3 => actions(),
         2 => (actions(), picky_action()).prop_map(|(actions, action)| [vec![action], actions].concat()),
@@ -97,4 +98,5 @@ pub(super) fn instructions() -> impl Strategy<Value = Vec<Instruction>> {
             .flatten()
             .collect()
         })
+        .boxed()
 }

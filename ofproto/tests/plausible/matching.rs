@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 use super::{mac, port};
 
-pub(super) fn matching() -> impl Strategy<Value = Match> {
+pub(super) fn matching() -> BoxedStrategy<Match> {
     let first = option::of(prop_oneof![3 => port(), 1 => Just(PortNo::CONTROLLER)])
         .prop_map(|port| port.map(OxmField::InPort));
     let metadata = option::weighted(0.2, masked(any::<u64>(), |a, b| a & b))
@@ -26,8 +26,8 @@ pub(super) fn matching() -> impl Strategy<Value = Match> {
         1 => (0u16..4096, 0u8..8).prop_map(|(vid, pcp)| vec![OxmField::VlanVid((VLAN_PRESENT | vid).into()), OxmField::VlanPcp(pcp)]),
         1 => (0u8..8).prop_map(|pcp| vec![OxmField::VlanVid(Masked::new(VLAN_PRESENT, VLAN_PRESENT)), OxmField::VlanPcp(pcp)]),
     ];
-    (first, metadata, tunnel, src, dst, vlan, upper()).prop_map(
-        |(port, metadata, tunnel, src, dst, vlan, upper)| {
+    (first, metadata, tunnel, src, dst, vlan, upper())
+        .prop_map(|(port, metadata, tunnel, src, dst, vlan, upper)| {
             let fields = [port, metadata, tunnel, src, dst]
                 .into_iter()
                 .flatten()
@@ -35,12 +35,12 @@ pub(super) fn matching() -> impl Strategy<Value = Match> {
                 .chain(upper)
                 .collect();
             Match { fields }
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Fields above Ethernet, after their prerequisites.
-fn upper() -> impl Strategy<Value = Vec<OxmField>> {
+fn upper() -> BoxedStrategy<Vec<OxmField>> {
     let some = |field: BoxedStrategy<OxmField>| {
         option::of(field)
             .prop_map(|field| field.into_iter().collect::<Vec<_>>())
@@ -139,6 +139,7 @@ fn upper() -> impl Strategy<Value = Vec<OxmField>> {
         1 => mpls,
         1 => select(vec![0x88b5u16, 0x8035, 0x88cc, 0x600]).prop_map(|type_| vec![OxmField::EthType(type_)]),
     ]
+    .boxed()
 }
 
 fn masked<T: Copy + std::fmt::Debug>(

@@ -1,13 +1,10 @@
 //! One field and its value: of a match, or to be set.
 
-use bytes::{BufMut, BytesMut};
-
 use super::piece::Piece;
 use super::{Fault, flags};
 use crate::oxm::VLAN_PRESENT;
 use crate::text::fields::{Field, Format};
-use crate::wire::Span;
-use crate::{Masked, OxmField, OxmId};
+use crate::{Masked, OxmField};
 
 /// A value and perhaps a mask.
 #[derive(Clone, Copy)]
@@ -43,11 +40,14 @@ pub(super) fn parse(name: &str, text: Piece<'_>) -> Result<Option<OxmField>, Fau
     ) else {
         return Ok(None);
     };
-    let Some(id) = field.id() else {
+    if field.id().is_none() {
         return Ok(None);
-    };
-    let value = parse_value(field, text)?;
-    Ok(Some(build(id, &value, text)?))
+    }
+    let Value { value, mask } = parse_value(field, text)?;
+    match field.with_value(value, mask) {
+        Some(field) => Ok(Some(field)),
+        None => Err(text.fault("a value of this field")),
+    }
 }
 
 /// Reads a field to set: as in a match, but without a mask.
@@ -154,34 +154,6 @@ fn narrow<T: TryFrom<u128>>(text: Piece<'_>, value: Value) -> Result<Masked<T>, 
         value: narrow(value.value)?,
         mask: value.mask.map(narrow).transpose()?,
     })
-}
-
-/// The field, by way of its form on the wire.
-fn build(id: OxmId, value: &Value, text: Piece<'_>) -> Result<OxmField, Fault> {
-    let width = id.length;
-    let prefix: u8 = if id.experimenter.is_some() { 4 } else { 0 };
-    let mut bytes = BytesMut::new();
-    bytes.put_u16(id.class);
-    bytes.put_u8(id.field << 1 | u8::from(value.mask.is_some()));
-    bytes.put_u8(prefix + if value.mask.is_some() { 2 * width } else { width });
-    if let Some(experimenter) = id.experimenter {
-        bytes.put_u32(experimenter);
-    }
-    let mut put = |number: u128| {
-        let whole = number.to_be_bytes();
-        bytes.put_bytes(0, usize::from(width).saturating_sub(whole.len()));
-        bytes.put_slice(&whole[whole.len().saturating_sub(width.into())..]);
-    };
-    match value.mask {
-        None => put(value.value),
-        Some(mask) => {
-            put(value.value & mask);
-            put(mask);
-        }
-    }
-    let bytes = bytes.freeze();
-    let (_, field) = OxmField::parse(Span::new(&bytes)).map_err(|_| text.fault("a value of this field"))?;
-    Ok(field)
 }
 
 /// Other names of fields.
