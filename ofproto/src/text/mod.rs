@@ -2,7 +2,9 @@
 //!
 //! Everything is printed character for character as Open vSwitch 3.1 prints it, but for the newline at the very
 //! end. Messages that are read here but refused there (fields and actions that it does not implement,
-//! experimenters that it does not know) are printed in the same manner with the names of the specification.
+//! experimenters that it does not know) are printed in the same manner with the names of the specification. Of
+//! Nicira's actions learn, multipath, bundle, sample, encap, decap and check_pkt_larger are printed as bytes, and of
+//! its fields those of NSH, ERSPAN, GTP-U, tunnel options, packet types and VLAN_TCI in a match.
 
 /// Appends formatted text to a `String`, which cannot fail.
 macro_rules! put {
