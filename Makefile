@@ -21,7 +21,6 @@ demo: build ## the main job on real Open vSwitch: unicast, bicast, adaptive, sid
 
 test: setup lint ## everything CI runs: lints, unit tests, tests on real Open vSwitch
 	$(CARGO) test --workspace
-	$(CARGO) build --workspace --bins
 	target/debug/testbed run --quick $(filter-out reaction,$(EXPERIMENTS))
 	target/debug/testbed clean --check
 
