@@ -47,13 +47,7 @@ impl Audit {
 
     /// Lets time pass, and watches.
     pub(crate) fn run(&mut self, world: &mut World, time: Duration) {
-        let end = world.now() + time;
-        while world.now() < end {
-            world.run(ms(20));
-            for (index, path) in ["a", "b"].into_iter().enumerate() {
-                self.look(world, index, path);
-            }
-        }
+        watch(std::slice::from_mut(self), world, time);
     }
 
     /// The controller that counted is gone, or begins to count anew.
@@ -104,6 +98,19 @@ impl Audit {
     fn note(&mut self, world: &World, path: &str, what: &str) {
         let note = format!("at {:?} on {path}: {what}", world.now().as_duration());
         self.wrong.push(note);
+    }
+}
+
+/// Lets time pass, and watches with each of the audits.
+pub(crate) fn watch(audits: &mut [Audit], world: &mut World, time: Duration) {
+    let end = world.now() + time;
+    while world.now() < end {
+        world.run(ms(20));
+        for audit in &mut *audits {
+            for (index, path) in ["a", "b"].into_iter().enumerate() {
+                audit.look(world, index, path);
+            }
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 
 use controller::api::ModeRequest;
 use controller::testing::{Chance, World, seed};
-use ofproto::{FlowMod, FlowModCommand, GroupId, GroupMod, GroupModCommand, GroupType, Message, TableId};
+use ofproto::{
+    ErrorCode, FlowMod, FlowModCommand, GroupId, GroupMod, GroupModCommand, GroupType, Message, MessageType,
+    TableId,
+};
 
-use crate::audit::Audit;
+use crate::audit::{Audit, watch};
 use crate::common::*;
 
 #[test]
@@ -38,16 +41,22 @@ impl Story {
     fn play(mut self) {
         self.world.datapath_lag(ms(13));
         let stream = self.world.traffic("video", Forward, 300);
-        let mut audit = Audit::new("video", Forward, stream);
+        let answers = self.world.traffic("video", Reverse, 100);
+        let mut audits = [
+            Audit::new("video", Forward, stream),
+            Audit::new("video", Reverse, answers),
+        ];
         for _ in 0..25 {
-            self.something_happens(&mut audit);
+            self.something_happens(&mut audits);
             let pause = ms(100 + self.chance.draw() % 3_000);
-            audit.run(&mut self.world, pause);
+            watch(&mut audits, &mut self.world, pause);
         }
         self.calm();
         // As long as the controller may wait before it looks at a switch again that refused something.
-        audit.run(&mut self.world, secs(130));
-        assert_eq!(audit.wrong, Vec::<String>::new(), "{:#?}", self.events);
+        watch(&mut audits, &mut self.world, secs(130));
+        for audit in audits {
+            assert_eq!(audit.wrong, Vec::<String>::new(), "{:#?}", self.events);
+        }
 
         let missing = self.world.delivery(stream).missing;
         self.world.run(secs(10));
@@ -76,13 +85,14 @@ impl Story {
         choices[index].clone()
     }
 
-    fn something_happens(&mut self, audit: &mut Audit) {
+    fn something_happens(&mut self, audits: &mut [Audit]) {
         let (site, path) = (self.pick(&["client", "server"]), self.pick(&["a", "b"]));
-        let what = match self.chance.draw() % 14 {
+        let what = match self.chance.draw() % 15 {
             0..3 => {
                 let loss = self.pick(&[0.0, 0.01, 0.05, 0.3, 1.0]);
-                self.world.loss(path, Forward, loss);
-                format!("{path} loses {loss}")
+                let direction = self.pick(&[Forward, Reverse]);
+                self.world.loss(path, direction, loss);
+                format!("{path} loses {loss} {direction}")
             }
             3..5 => {
                 let up = self.pick(&[true, false]) || self.down.is_some_and(|down| down != path);
@@ -105,7 +115,7 @@ impl Story {
             }
             8 => {
                 self.world.restart_core();
-                audit.starts_over();
+                audits.iter_mut().for_each(Audit::starts_over);
                 "the controller restarts".to_owned()
             }
             9 => {
@@ -129,8 +139,16 @@ impl Story {
             }
             12 => {
                 let latency = self.pick(&[0, 1, 20, 80]);
-                self.world.control_latency(ms(latency));
-                format!("the control channel takes {latency} ms")
+                self.world.control_latency(site, ms(latency));
+                format!("the control channel of {site} takes {latency} ms")
+            }
+            13 => {
+                let refused = self.pick(&[
+                    None,
+                    Some((MessageType::MultipartRequest, ErrorCode::BAD_REQUEST_EPERM)),
+                ]);
+                self.world.at_switch(site, |switch| switch.refuse(refused));
+                format!("{site} refuses {refused:?}")
             }
             _ => {
                 let policy = self.pick(&["mode: bicast", "mode: unicast, prefer: b", BASE]);
@@ -144,13 +162,16 @@ impl Story {
 
     fn calm(&mut self) {
         for path in ["a", "b"] {
-            self.world.loss(path, Forward, 0.0);
-            self.world.delay(path, Forward, ms(10));
+            for direction in [Forward, Reverse] {
+                self.world.loss(path, direction, 0.0);
+                self.world.delay(path, direction, ms(10));
+            }
             for site in ["client", "server"] {
                 self.world.port_up(site, path, true);
+                self.world.control_latency(site, ms(1));
+                self.world.at_switch(site, |switch| switch.refuse(None));
             }
         }
-        self.world.control_latency(ms(1));
         self.world.set_mode("video", "client", ModeRequest::Auto);
         assert!(self.world.reload(&video(BASE)));
         self.events

@@ -153,12 +153,12 @@ fn a_switch_that_hangs_is_let_go_and_taken_back() {
     let mut world = two_uplinks();
     let video = world.traffic("video", Forward, 200);
     world.run(secs(2));
-    world.control_latency(secs(5));
+    world.control_latency("client", secs(5));
     let gone = world.run_until(secs(8), |world| {
         world.switch_view("client").state == controller::api::SwitchState::Disconnected
     });
     assert!(gone.is_some());
-    world.control_latency(ms(1));
+    world.control_latency("client", ms(1));
     world.run(secs(10));
     assert_eq!(
         world.switch_view("client").state,

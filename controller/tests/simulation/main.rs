@@ -13,5 +13,6 @@ mod modes;
 mod ports;
 mod programming;
 mod reload;
+mod restart;
 mod sampling;
 mod switch;

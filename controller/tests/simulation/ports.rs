@@ -33,12 +33,12 @@ fn a_dead_uplink_moves_the_traffic_and_gets_it_back_only_after_its_recovery() {
 #[test]
 fn the_switch_fails_over_before_the_controller_hears_of_it() {
     let mut world = two_uplinks();
-    world.control_latency(secs(2));
+    world.control_latency("client", secs(1));
     world.run(secs(10));
     let video = world.traffic("video", Forward, 200);
     world.run(secs(2));
     world.port_up("client", "a", false);
-    world.run(secs(1));
+    world.run(ms(900));
     assert_eq!(
         world.mode("video", "client"),
         "unicast a",

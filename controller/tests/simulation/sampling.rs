@@ -79,6 +79,43 @@ fn a_path_that_was_left_for_its_loss_is_taken_again_when_samples_show_it_clean()
     assert!(back.expect("a is taken again") > secs(9));
 }
 
+#[test]
+fn three_paths_take_turns_and_the_best_steps_in() {
+    let mut world = World::settled(&three_uplinks("mode: adaptive, sampling: 20%"));
+    world.datapath_lag(ms(13));
+    world.loss("b", Forward, 0.10);
+    world.loss("c", Forward, 0.005);
+    let first = world.traffic("video", Forward, 500);
+    world.run(secs(40));
+    drain(&mut world, first);
+    assert_eq!(world.mode("video", "client"), "unicast a");
+    for path in ["b", "c"] {
+        let truth = truth(&world, path, Forward, first);
+        assert!(truth.0 > 1_000, "{path}");
+        assert_eq!(measured(&mut world, "video", "client", path), truth, "{path}");
+    }
+    world.traffic("video", Forward, 500);
+    world.port_up("server", "b", false);
+    world.loss("a", Forward, 0.10);
+    world.run(secs(5));
+    assert_eq!(world.mode("video", "client"), "bicast a+c");
+}
+
+/// `video` over a third path beside those of the example.
+fn three_uplinks(keys: &str) -> String {
+    let uplink = |before: &str, address: &str| {
+        format!("      c: {{port: c, next_hop: {address}.1, address: {address}.2/24}}\n{before}")
+    };
+    let two = video(keys);
+    let (client, server) = ("    default: a   ", "    default: a\n");
+    two.replace(client, &uplink(client, "10.13.0"))
+        .replace(server, &uplink(server, "10.23.0"))
+        .replace(
+            "      b: {client: b, server: b}\n",
+            "      b: {client: b, server: b}\n      c: {client: c, server: c}\n",
+        )
+}
+
 /// From when until when the steer entry of the client sent to the sample group, by the messages that changed it.
 fn sampled_periods(world: &World) -> Vec<(Timestamp, Timestamp)> {
     let mut periods = vec![];

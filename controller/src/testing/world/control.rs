@@ -158,7 +158,7 @@ impl World {
         let peer = format!("192.0.2.{}:{}", site + 1, 50_000 + self.connections);
         self.core_handle(Event::Connected { conn, peer });
         for (xid, message) in self.sites[site].switch.connect() {
-            self.schedule(self.latency, Happening::ToCore(conn, xid, Box::new(message)));
+            self.send_to_core(site, conn, xid, message);
         }
     }
 
@@ -207,7 +207,7 @@ impl World {
         self.switch_says(site);
         if let Some(conn) = self.sites[site].conn {
             for (xid, answer) in answers {
-                self.schedule(self.latency, Happening::ToCore(conn, xid, Box::new(answer)));
+                self.send_to_core(site, conn, xid, answer);
             }
         }
         let packets = self.sites[site].switch.take_packets().into_iter();
@@ -220,7 +220,7 @@ impl World {
         let messages = self.sites[site].switch.take_messages();
         if let Some(conn) = self.sites[site].conn {
             for (xid, message) in messages {
-                self.schedule(self.latency, Happening::ToCore(conn, xid, Box::new(message)));
+                self.send_to_core(site, conn, xid, message);
             }
         }
     }
@@ -234,7 +234,13 @@ impl World {
             site: self.sites[site].name.clone(),
             message: message.clone(),
         });
-        self.schedule(self.latency, Happening::ToSwitch(site, xid, Box::new(message)));
+        let latency = self.sites[site].latency;
+        self.schedule(latency, Happening::ToSwitch(site, xid, Box::new(message)));
+    }
+
+    fn send_to_core(&mut self, site: usize, conn: ConnId, xid: Xid, message: Message) {
+        let latency = self.sites[site].latency;
+        self.schedule(latency, Happening::ToCore(conn, xid, Box::new(message)));
     }
 
     fn over_the_wire(&self, xid: Xid, message: Message) -> (Header, Message) {

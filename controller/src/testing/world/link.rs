@@ -104,7 +104,7 @@ impl Truth {
     }
 }
 
-/// Longer than between two packets of one period, shorter than between two periods of one colour.
-const SHORT_PAUSE: Duration = Duration::from_millis(90);
+/// Longer than between two packets while flows follow a flip, shorter than any period of the other colour.
+const SHORT_PAUSE: Duration = Duration::from_millis(45);
 /// Shorter than between two sampled periods of one colour, while the periods between them take another path.
 const LONG_PAUSE: Duration = Duration::from_millis(240);

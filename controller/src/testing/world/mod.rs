@@ -16,13 +16,14 @@ mod link;
 mod site;
 mod station;
 mod stream;
+mod transport;
 mod views;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use ofproto::{Message, PortNo, Xid};
+use ofproto::{Message, Xid};
 use policies::{Direction, PolicySet, Timestamp};
 
 use super::chance::Chance;
@@ -37,6 +38,7 @@ pub use link::{Link, Run, Truth};
 pub use site::Site;
 pub use station::Station;
 pub use stream::{Delivery, Stream, StreamId};
+use transport::Step;
 
 /// Two sites, their controller, and the time.
 #[derive(Debug)]
@@ -53,7 +55,6 @@ pub struct World {
     queue: BinaryHeap<Reverse<Scheduled>>,
     scheduled: u64,
     connections: u64,
-    latency: Duration,
     on_the_wire: bool,
     sent: Vec<Sent>,
     decisions: Vec<DecisionView>,
@@ -85,12 +86,6 @@ enum Happening {
     /// A packet comes out of the link of a path.
     OutOfLink(usize, Direction, Packet),
     Connect(usize),
-}
-
-/// A packet at a place where something is to be done with it at once.
-enum Step {
-    IntoSwitch(usize, PortNo, Packet),
-    OutOfSwitch(usize, PortNo, Packet),
 }
 
 impl World {
@@ -127,7 +122,6 @@ impl World {
             queue: BinaryHeap::new(),
             scheduled: 0,
             connections: 0,
-            latency: LATENCY,
             on_the_wire: true,
             sent: vec![],
             decisions: vec![],
@@ -184,9 +178,10 @@ impl World {
         self.link_mut(path, direction).delay = delay;
     }
 
-    /// From now on messages between core and switches need so long.
-    pub fn control_latency(&mut self, latency: Duration) {
-        self.latency = latency;
+    /// From now on messages between the core and a site's switch need so long, each way.
+    pub fn control_latency(&mut self, site: &str, latency: Duration) {
+        let site = self.index_of(site);
+        self.sites[site].latency = latency;
     }
 
     /// From now on each switch's datapath follows a change within so long, flow by flow.
@@ -277,85 +272,7 @@ impl World {
             Happening::ToSwitch(site, xid, message) => self.switch_hears(site, xid, *message),
             Happening::ToCore(conn, xid, message) => self.core_hears(conn, xid, *message),
             Happening::Connect(site) => self.connect(site),
-            Happening::OutOfLink(path, direction, mut packet) => {
-                let uplink = &self.paths[path].uplinks[direction.receiver()];
-                let site = direction.receiver();
-                let Some(router) = self.sites[site].routers.iter_mut().find(|r| r.uplink == *uplink) else {
-                    return;
-                };
-                let port = router.port;
-                if lower_ttl(&mut packet)
-                    && let Some(packet) = router.station.send(self.now, packet)
-                {
-                    self.packets(vec![Step::IntoSwitch(site, port, packet)]);
-                }
-            }
-        }
-    }
-
-    fn send_packet(&mut self, stream: usize) {
-        let site = self.streams[stream].direction().sender();
-        let packet = self.streams[stream].next();
-        let port = self.sites[site].access;
-        if let Some(packet) = self.sites[site].host.send(self.now, packet) {
-            self.packets(vec![Step::IntoSwitch(site, port, packet)]);
-        }
-    }
-
-    /// Takes packets from place to place as long as that takes no time.
-    fn packets(&mut self, steps: Vec<Step>) {
-        let mut steps = VecDeque::from(steps);
-        while let Some(step) = steps.pop_front() {
-            match step {
-                Step::IntoSwitch(site, port, packet) => {
-                    let out = self.sites[site].switch.receive(self.now, port, packet);
-                    let out = out.into_iter();
-                    steps.extend(out.map(|(port, packet)| Step::OutOfSwitch(site, port, packet)));
-                    self.switch_says(site);
-                }
-                Step::OutOfSwitch(site, port, packet) if port == self.sites[site].access => {
-                    let heard = self.sites[site].host.hear(packet);
-                    let replies = heard.replies.into_iter();
-                    steps.extend(replies.map(|packet| Step::IntoSwitch(site, port, packet)));
-                    if let Some(packet) = heard.ipv4 {
-                        self.delivered(site, &packet);
-                    }
-                }
-                Step::OutOfSwitch(site, port, packet) => {
-                    let routers = &mut self.sites[site].routers;
-                    let Some(router) = routers.iter_mut().find(|router| router.port == port) else {
-                        continue;
-                    };
-                    let heard = router.station.hear(packet);
-                    let uplink = router.uplink.clone();
-                    let replies = heard.replies.into_iter();
-                    steps.extend(replies.map(|packet| Step::IntoSwitch(site, port, packet)));
-                    if let Some(packet) = heard.ipv4 {
-                        self.enter_link(site, &uplink, packet);
-                    }
-                }
-            }
-        }
-    }
-
-    fn enter_link(&mut self, site: usize, uplink: &str, mut packet: Packet) {
-        let direction = Direction::ALL[site];
-        let path = self.paths.iter().position(|path| path.uplinks[site] == uplink);
-        let Some(path) = path.filter(|_| lower_ttl(&mut packet)) else {
-            return;
-        };
-        let link = &mut self.paths[path].links[direction.sender()];
-        if let Some(at) = link.enter(self.now, &packet) {
-            let wait = at.saturating_since(self.now);
-            self.schedule(wait, Happening::OutOfLink(path, direction, packet));
-        }
-    }
-
-    fn delivered(&mut self, site: usize, packet: &Packet) {
-        let ours = packet.ipv4().is_some_and(|ip| ip.dst == self.sites[site].host.ip);
-        let stream = usize::from(packet.payload().stream);
-        if ours && let Some(stream) = self.streams.get_mut(stream) {
-            stream.delivered(packet);
+            Happening::OutOfLink(path, direction, packet) => self.leave_link(path, direction, packet),
         }
     }
 
@@ -407,18 +324,8 @@ pub fn seed() -> u64 {
     text.map_or(1, |text| text.parse().expect("BICAST_SEED is a number"))
 }
 
-/// A router lowers the TTL and drops what has none left.
-fn lower_ttl(packet: &mut Packet) -> bool {
-    packet.ipv4_mut().is_some_and(|ip| {
-        ip.ttl = ip.ttl.saturating_sub(1);
-        ip.ttl > 0
-    })
-}
-
 const EPOCH_UNIX_MS: u64 = 1_700_000_000_000;
 /// How often [`World::run_until`] looks.
 const GLANCE: Duration = Duration::from_millis(10);
 /// Of every link, at first.
 const DELAY: Duration = Duration::from_millis(10);
-/// Of the control channels, one way, at first.
-const LATENCY: Duration = Duration::from_micros(500);

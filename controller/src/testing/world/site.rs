@@ -1,5 +1,7 @@
 //! One site: its switch, the host behind it, and the routers of its uplinks.
 
+use std::time::Duration;
+
 use ofproto::{DatapathId, MacAddr, PortNo};
 
 use super::Station;
@@ -18,6 +20,8 @@ pub struct Site {
     pub(super) access: PortNo,
     pub(super) routers: Vec<Router>,
     pub(super) conn: Option<ConnId>,
+    /// Of the control channel, one way.
+    pub(super) latency: Duration,
 }
 
 /// The provider's router behind an uplink.
@@ -55,6 +59,7 @@ impl Site {
             routers: routers.collect(),
             switch,
             conn: None,
+            latency: LATENCY,
         }
     }
 
@@ -69,3 +74,6 @@ impl Site {
         &mut router.expect("an uplink of the policy file").station
     }
 }
+
+/// Of every control channel at first.
+const LATENCY: Duration = Duration::from_micros(500);
