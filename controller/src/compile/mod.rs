@@ -41,8 +41,8 @@ pub struct Sending {
     pub matches: Vec<ClassMatch>,
     /// The colour in force.
     pub colour: Colour,
-    /// The DSCP value that carries it.
-    pub mark: u8,
+    /// The DSCP value that carries it; `None` while nobody would take it off again.
+    pub mark: Option<u8>,
     /// Whether the sample group is in force instead of the main one.
     pub sampled: bool,
     /// The group of the mode.

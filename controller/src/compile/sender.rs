@@ -77,10 +77,8 @@ pub fn steer(sending: &Sending, contents: &mut Contents) {
     } else {
         slot.main_group()
     };
-    let actions = vec![
-        Action::SetField(OxmField::IpDscp(sending.mark)),
-        Action::Group(group),
-    ];
+    let mark = sending.mark.map(|dscp| Action::SetField(OxmField::IpDscp(dscp)));
+    let actions = mark.into_iter().chain([Action::Group(group)]).collect();
     let instructions = vec![
         Instruction::Meter(slot.sender_meter(sending.colour)),
         Instruction::ApplyActions(actions),

@@ -159,11 +159,14 @@ impl Core {
             self.touched.remove(&key);
             done.insert(key);
         }
-        for site in std::mem::take(&mut self.dirty) {
+        // Programming one site may be what another waits for.
+        let mut waiting = BTreeSet::new();
+        while let Some(site) = self.dirty.pop_first() {
             if !self.program(now, &site, effects) {
-                self.dirty.insert(site);
+                waiting.insert(site);
             }
         }
+        self.dirty = waiting;
         self.flip_colours(now, &done, effects);
         self.read_meters(effects);
         for key in done {

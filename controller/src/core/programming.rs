@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ofproto::{GroupId, Message, MeterModCommand};
 use policies::Timestamp;
 
-use super::site::Pending;
+use super::site::{Pending, Programmed};
 use super::{Core, Key};
 use crate::compile::{SiteView, compile, steer};
 use crate::datapath::Contents;
@@ -51,26 +51,31 @@ impl Core {
             keep(waiting.slot(), &switch.actual, &mut desired);
         }
         let messages = reconcile(&switch.actual, &desired);
-        let keys: Vec<SteeringKey> = self
-            .steerings
-            .iter()
-            .filter(|(_, steering)| steering.sender() == name)
-            .map(|(key, _)| key.clone())
-            .collect();
-        for key in &keys {
+        let of_site = |site: fn(&Steering) -> &str| -> Vec<SteeringKey> {
+            let here = self
+                .steerings
+                .iter()
+                .filter(|(_, steering)| site(steering) == name);
+            here.map(|(key, _)| key.clone()).collect()
+        };
+        let done = Programmed {
+            sending: of_site(Steering::sender),
+            receiving: of_site(Steering::receiver),
+        };
+        for key in &done.sending {
             if let Some(steering) = self.steerings.get_mut(key) {
                 steering.groups_sent();
             }
         }
         if messages.is_empty() {
-            self.groups_confirmed(now, &keys);
+            self.programmed(now, &done, effects);
             return true;
         }
         self.meters_renewed(now, name, &messages);
         if let Some(switch) = self.sites.get_mut(name).and_then(|site| site.switch.as_mut()) {
             switch.actual = desired;
         }
-        self.send_changes(name, messages, Pending::Groups(keys), effects);
+        self.send_changes(name, messages, Pending::Program(done), effects);
         true
     }
 
@@ -155,11 +160,34 @@ impl Core {
         });
     }
 
-    pub(super) fn groups_confirmed(&mut self, now: Timestamp, keys: &[SteeringKey]) {
-        for key in keys {
+    /// A switch holds what it should.
+    pub(super) fn programmed(&mut self, now: Timestamp, done: &Programmed, effects: &mut Vec<Effect>) {
+        for key in &done.sending {
             if let Some(steering) = self.steerings.get_mut(key) {
                 steering.groups_confirmed(now);
                 self.timers.set(Key::Steering(key.clone()), steering.deadline());
+            }
+        }
+        for key in &done.receiving {
+            let outputs = self
+                .steerings
+                .get_mut(key)
+                .map(|steering| steering.receiver_programmed(now));
+            self.steering_outputs(now, key, outputs.unwrap_or_default(), effects);
+            let deadline = self.steerings.get(key).and_then(Steering::deadline);
+            self.timers.set(Key::Steering(key.clone()), deadline);
+        }
+    }
+
+    /// A switch does not hold what we thought: until it has been read and programmed again, neither its groups nor
+    /// what it receives says anything about paths.
+    pub(super) fn doubt(&mut self, name: &str) {
+        for steering in self.steerings.values_mut() {
+            if steering.sender() == name {
+                steering.doubt_sender();
+            }
+            if steering.receiver() == name {
+                steering.doubt_receiver();
             }
         }
     }

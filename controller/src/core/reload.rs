@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use policies::{Direction, PolicySet, Timestamp};
 
-use super::site::{Pending, SiteState, hosts_of};
+use super::site::{Pending, Programmed, SiteState, hosts_of};
 use super::{Core, Key, Owner};
 use crate::api::Notice;
 use crate::datapath::Contents;
@@ -85,7 +85,7 @@ impl Core {
             let messages = reconcile(&switch.actual, &Contents::default());
             let owner = Owner::Unconfigured(Box::new(switch.identity.clone()));
             let conn = switch.conn;
-            self.send_changes(name, messages, Pending::Groups(vec![]), effects);
+            self.send_changes(name, messages, Pending::Program(Programmed::default()), effects);
             self.owners.insert(conn, owner);
         }
         self.interrupt(name);

@@ -66,8 +66,15 @@ pub(super) enum Pending {
     ReadMeters,
     /// The steer entry of a flip is in force.
     Flip(SteeringKey),
-    /// Group changes of these directions are in force.
-    Groups(Vec<SteeringKey>),
+    /// A program is in force.
+    Program(Programmed),
+}
+
+/// The directions that a program of a switch was for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Programmed {
+    pub(super) sending: Vec<SteeringKey>,
+    pub(super) receiving: Vec<SteeringKey>,
 }
 
 /// Meter statistics: one request at a time answers everyone who asked before it was sent.

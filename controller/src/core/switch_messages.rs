@@ -30,12 +30,11 @@ impl Core {
                     }
                     self.touched.insert(Key::Steering(key));
                 }
-                Some(Pending::Groups(keys)) => {
-                    if switch.resync_at.is_none() {
-                        switch.settled();
-                        switch.problem = None;
-                    }
-                    self.groups_confirmed(now, &keys);
+                // With an error among its changes it is read again first.
+                Some(Pending::Program(done)) if switch.is_synced() && switch.resync_at.is_none() => {
+                    switch.settled();
+                    switch.problem = None;
+                    self.programmed(now, &done, effects);
                 }
                 _ => {}
             },
@@ -53,6 +52,7 @@ impl Core {
                 }
                 switch.resync_later(now);
                 self.touched.insert(Key::Site(name.to_owned()));
+                self.doubt(name);
             }
             Message::PortStatus(status) => {
                 if switch.ports.update(&status) {
@@ -81,6 +81,7 @@ impl Core {
                     );
                     switch.resync_later(now);
                     self.touched.insert(Key::Site(name.to_owned()));
+                    self.doubt(name);
                 }
             }
             Message::PacketIn(packet) => self.packet_in(now, name, &packet, effects),

@@ -188,6 +188,14 @@ impl Marking {
         }
     }
 
+    /// What the meters say of the periods under way is not the paths' doing: they are not counted.
+    pub fn spoil(&mut self) {
+        self.open.carried = PathSet::EMPTY;
+        if let Stage::Closing { period, .. } = &mut self.stage {
+            period.carried = PathSet::EMPTY;
+        }
+    }
+
     /// The next colour is being sent to the switch: opens its period on paths `carried`.
     pub fn flip(&mut self, now: Timestamp, sampled: bool, carried: PathSet) {
         let old = self.open;

@@ -55,6 +55,12 @@ impl SettlingPaths {
         self.settled_at = Some(now + SETTLE);
     }
 
+    /// The switch refused something: nothing is certain until it has been read and confirmed again.
+    pub fn doubt(&mut self) {
+        self.certain = PathSet::EMPTY;
+        self.settled_at = None;
+    }
+
     /// Called when [`SettlingPaths::deadline`] has come.
     pub fn tick(&mut self, now: Timestamp) {
         if self.settled_at.is_some_and(|at| at <= now) {

@@ -1,8 +1,8 @@
 //! Colour periods of one direction: when they change, and the samples that come of them.
 
-use policies::{LossSample, ModePolicy, Source, Timestamp};
+use policies::{LossSample, ModePolicy, PathSet, Source, Timestamp};
 
-use super::{Steering, SteeringOutput};
+use super::{Receiver, Steering, SteeringOutput};
 use crate::measure::{Closed, MarkingOutput, ReceiverReading, SenderReading};
 
 impl Steering {
@@ -51,7 +51,11 @@ impl Steering {
             running.periods_since_sample + 1
         };
         let group = if sampled { &running.sample } else { &running.main };
-        running.marking.flip(now, sampled, group.paths.certain());
+        let carried = match self.receiver {
+            Receiver::Ready => group.paths.certain(),
+            Receiver::Unknown | Receiver::Doubted => PathSet::EMPTY,
+        };
+        running.marking.flip(now, sampled, carried);
         true
     }
 

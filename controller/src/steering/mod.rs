@@ -46,7 +46,19 @@ pub struct Steering {
     sent: u64,
     changes: u64,
     reason: Option<String>,
+    receiver: Receiver,
     running: Option<Running>,
+}
+
+/// What is known of the receiving site's entries for the direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Receiver {
+    /// Nothing yet: packets must not be marked, since nobody may be there to take the mark off.
+    Unknown,
+    /// They are in force.
+    Ready,
+    /// Somebody took them away, or the switch refused them: what is missing there is not the paths' loss.
+    Doubted,
 }
 
 /// What there is once the sender's switch has been read.
@@ -55,6 +67,8 @@ struct Running {
     engine: Engine,
     marking: Marking,
     usable: PathSet,
+    /// Whether packets are marked. Once they are they stay so.
+    marked: bool,
     /// The mode that the main group carries.
     applied: Mode,
     /// A mode that waits until the main group is out of use.
@@ -113,6 +127,7 @@ impl Steering {
             sent: 0,
             changes: 0,
             reason: None,
+            receiver: Receiver::Unknown,
             running: None,
         }
     }
@@ -167,7 +182,7 @@ impl Steering {
         let group = |paths: &plan::Paths| Group {
             plan: paths.plan(&self.peering, self.key.direction),
             paths: if kept {
-                SettlingPaths::found(paths.carried())
+                SettlingPaths::found(paths.carried().intersection(usable))
             } else {
                 SettlingPaths::unknown()
             },
@@ -177,6 +192,7 @@ impl Steering {
             engine,
             marking: Marking::new(now, self.measurement.period, colour, sampled),
             usable,
+            marked: found.is_some_and(|found| found.marked) || self.receiver != Receiver::Unknown,
             applied,
             parked: None,
             main: group(&main),
@@ -186,8 +202,8 @@ impl Steering {
             flip_due: false,
         };
         running.engine.set_usable(now, usable);
-        running.main.paths.change(main.carried());
-        running.sample.paths.change(sample.carried());
+        running.main.paths.change(main.carried().intersection(usable));
+        running.sample.paths.change(sample.carried().intersection(usable));
         self.running = Some(running);
     }
 
@@ -268,7 +284,11 @@ impl Steering {
         };
         running.main.paths.tick(now);
         running.sample.paths.tick(now);
-        let outputs = running.marking.tick(now);
+        let outputs = if running.marked {
+            running.marking.tick(now)
+        } else {
+            vec![]
+        };
         let mut outputs = self.marking_outputs(now, outputs);
         if let Some(running) = &mut self.running
             && let Some(parked) = running.parked.take_if(|parked| now >= parked.since + PARKED_MAX)
@@ -283,7 +303,7 @@ impl Steering {
     pub fn deadline(&self) -> Option<Timestamp> {
         let running = self.running.as_ref()?;
         [
-            running.marking.deadline(),
+            running.marking.deadline().filter(|_| running.marked),
             running.main.paths.deadline(),
             running.sample.paths.deadline(),
             running.engine.next_deadline(),
@@ -316,6 +336,40 @@ impl Steering {
             if group.unconfirmed == 0 {
                 group.paths.confirmed(now);
             }
+        }
+    }
+
+    /// The sending site's switch refused something: what its groups do is to be confirmed anew.
+    pub fn doubt_sender(&mut self) {
+        if let Some(running) = &mut self.running {
+            for group in [&mut running.main, &mut running.sample] {
+                group.unconfirmed = 0;
+                group.paths.doubt();
+            }
+            running.marking.restrict(PathSet::EMPTY, PathSet::EMPTY);
+        }
+    }
+
+    /// The receiving site's switch refused something, or somebody took entries away there.
+    pub fn doubt_receiver(&mut self) {
+        if self.receiver == Receiver::Ready {
+            self.receiver = Receiver::Doubted;
+        }
+        if let Some(running) = &mut self.running {
+            running.marking.spoil();
+        }
+    }
+
+    /// The receiving site's entries are in force: packets can be marked, and what is missing is lost.
+    pub fn receiver_programmed(&mut self, now: Timestamp) -> Vec<SteeringOutput> {
+        self.receiver = Receiver::Ready;
+        match &mut self.running {
+            Some(running) if !running.marked => {
+                running.marked = true;
+                running.marking.reset(now);
+                vec![SteeringOutput::Program]
+            }
+            _ => vec![],
         }
     }
 

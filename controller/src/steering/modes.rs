@@ -1,6 +1,6 @@
 //! From decisions to groups.
 
-use policies::{Decision, Direction, Evidence, Mode, Peering, Timestamp};
+use policies::{Decision, Direction, Evidence, Mode, PathSet, Peering, Timestamp};
 
 use super::{Group, Parked, Steering, SteeringOutput, plan};
 
@@ -56,12 +56,12 @@ impl Steering {
             return vec![];
         };
         let main = plan::main(running.applied, running.usable, prefer);
-        let mut changed = running.main.change(&main, peering, direction);
+        let mut changed = running.main.change(&main, running.usable, peering, direction);
         let sample_paths = running.sample.paths.current();
         let sample_dead = sample_paths.intersection(running.usable) != sample_paths;
         if sample_dead || !running.marking.sample_pending() {
             let sample = plan::sample(running.applied, running.usable, prefer, running.standby_turn);
-            changed |= running.sample.change(&sample, peering, direction);
+            changed |= running.sample.change(&sample, running.usable, peering, direction);
         }
         running
             .marking
@@ -88,8 +88,15 @@ impl Steering {
 }
 
 impl Group {
-    fn change(&mut self, paths: &plan::Paths, peering: &Peering, direction: Direction) -> bool {
-        self.paths.change(paths.carried());
+    /// A path that cannot be used may still be in the group, where there is no other; nothing is counted on it.
+    fn change(
+        &mut self,
+        paths: &plan::Paths,
+        usable: PathSet,
+        peering: &Peering,
+        direction: Direction,
+    ) -> bool {
+        self.paths.change(paths.carried().intersection(usable));
         let plan = paths.plan(peering, direction);
         let changed = plan != self.plan;
         self.plan = plan;

@@ -1,6 +1,6 @@
 //! From a mode to groups, and from the groups that a switch holds back to a mode.
 
-use ofproto::{Action, GroupType, Instruction, PortNo};
+use ofproto::{Action, GroupType, Instruction, OxmField, PortNo};
 use policies::{Direction, Mode, PathIndex, PathSet, Peering, Site};
 
 use super::Steering;
@@ -9,7 +9,7 @@ use crate::datapath::{Contents, Ports};
 use crate::pipeline::{Colour, Slot, Table};
 
 /// What a switch was found to do for one direction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
     /// The mode that the main group carries.
     pub mode: Mode,
@@ -17,6 +17,8 @@ pub struct Found {
     pub colour: Colour,
     /// Whether the steer entry sends to the sample group.
     pub sampled: bool,
+    /// Whether it marks packets.
+    pub marked: bool,
 }
 
 /// The paths of a group in order, and whether each packet takes all of them or the first that is alive.
@@ -96,7 +98,7 @@ impl Steering {
             priority: self.policy.priority,
             matches: self.policy.class.matches(self.key.direction),
             colour,
-            mark: self.measurement.colours[colour.index()],
+            mark: running.marked.then_some(self.measurement.colours[colour.index()]),
             sampled: running.marking.sampled(),
             main: running.main.plan.clone(),
             sample: running.sample.plan.clone(),
@@ -132,12 +134,13 @@ impl Steering {
             GroupType::All if paths.len() > 1 => Mode::Bicast(paths.into_iter().collect()),
             _ => Mode::Unicast(*paths.first()?),
         };
-        let (colour, sampled) = found_steer(self.slot, contents).unwrap_or((Colour::Zero, false));
-        Some(Found {
+        let found = Found {
             mode,
-            colour,
-            sampled,
-        })
+            colour: Colour::Zero,
+            sampled: false,
+            marked: false,
+        };
+        Some(found_steer(self.slot, contents, found).unwrap_or(found))
     }
 
     fn path_of_port(&self, site: &Site, ports: &Ports, port: PortNo) -> Option<PathIndex> {
@@ -161,7 +164,8 @@ fn output_port(action: &Action) -> Option<PortNo> {
     }
 }
 
-fn found_steer(slot: Slot, contents: &Contents) -> Option<(Colour, bool)> {
+/// What the steer entry adds to what the group tells.
+fn found_steer(slot: Slot, contents: &Contents, group: Found) -> Option<Found> {
     let cookie = slot.cookie(Table::Steer);
     let entry = contents.flows.values().find(|entry| entry.cookie == cookie)?;
     let meter = entry
@@ -171,14 +175,23 @@ fn found_steer(slot: Slot, contents: &Contents) -> Option<(Colour, bool)> {
             Instruction::Meter(meter) => Some(*meter),
             _ => None,
         })?;
-    let sampled = entry.instructions.iter().any(|instruction| match instruction {
-        Instruction::ApplyActions(actions) => actions.contains(&Action::Group(slot.sample_group())),
-        _ => false,
-    });
-    let colour = Colour::ALL
-        .into_iter()
-        .find(|colour| slot.sender_meter(*colour) == meter)?;
-    Some((colour, sampled))
+    let actions = entry
+        .instructions
+        .iter()
+        .find_map(|instruction| match instruction {
+            Instruction::ApplyActions(actions) => Some(actions),
+            _ => None,
+        })?;
+    Some(Found {
+        colour: Colour::ALL
+            .into_iter()
+            .find(|colour| slot.sender_meter(*colour) == meter)?,
+        sampled: actions.contains(&Action::Group(slot.sample_group())),
+        marked: actions
+            .iter()
+            .any(|action| matches!(action, Action::SetField(OxmField::IpDscp(_)))),
+        ..group
+    })
 }
 
 #[cfg(test)]

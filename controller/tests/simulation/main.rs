@@ -10,6 +10,7 @@ mod connections;
 mod delivery;
 mod measurement;
 mod modes;
+mod no_loss;
 mod ports;
 mod programming;
 mod reload;
