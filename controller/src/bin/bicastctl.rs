@@ -52,9 +52,12 @@ enum Command {
     },
     /// Print OpenFlow messages as `ovs-ofctl ofp-print` does: 0 all read, 65 not all.
     OfpPrint {
-        /// Bytes as on the wire, or hexadecimal digits; `-` is standard input.
+        /// Bytes as on the wire, hexadecimal digits, or a capture (pcap, pcapng); `-` is standard input.
         #[arg(default_value = "-")]
         file: PathBuf,
+        /// TCP port that carries OpenFlow in a capture; may be given more than once.
+        #[arg(short, long = "port", value_name = "PORT", default_values_t = OPENFLOW_PORTS)]
+        ports: Vec<u16>,
     },
     /// Make the OpenFlow message of a specification in the syntax of `ovs-ofctl`, in hexadecimal: 0 good, 65 bad.
     OfpParse {
@@ -122,7 +125,7 @@ fn main() -> ExitCode {
     };
     match &arguments.command {
         Command::Check { file } => check(file),
-        Command::OfpPrint { file } => ofp_print(file),
+        Command::OfpPrint { file, ports } => ofp_print(file, ports),
         Command::OfpParse { kind, spec, xid } => ofp_parse(*kind, spec, Xid(*xid)),
         command => match ask(&arguments.socket, command) {
             Ok(()) => ExitCode::SUCCESS,
@@ -144,10 +147,10 @@ fn check(file: &Path) -> ExitCode {
     }
 }
 
-fn ofp_print(file: &Path) -> ExitCode {
+fn ofp_print(file: &Path, ports: &[u16]) -> ExitCode {
     match ofp::read(file) {
         Ok(bytes) => {
-            let printed = ofp::print(&bytes);
+            let printed = ofp::print(bytes, ports);
             print!("{}", printed.text);
             if printed.complete {
                 ExitCode::SUCCESS
@@ -231,3 +234,6 @@ fn parse_mode(word: &str) -> Result<ModeRequest, String> {
         _ => Err("expected `auto`, `bicast`, `unicast` or `unicast:PATH`".to_owned()),
     }
 }
+
+/// The one that IANA has registered, and the one in use before.
+const OPENFLOW_PORTS: [u16; 2] = [6653, 6633];

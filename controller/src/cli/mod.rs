@@ -1,6 +1,9 @@
 //! What both programs share: exit codes and how errors are shown.
 
 pub mod ofp;
+mod ofp_capture;
+mod ofp_conversation;
+mod ofp_streams;
 pub mod table;
 
 use std::process::ExitCode;

@@ -4,10 +4,13 @@ use std::fmt::Write as _;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use ofproto::text::{ParseTextError, parse_flow_mod, parse_group_mod, parse_meter_mod};
 use ofproto::{EncodeError, FrameSplitter, Message, Xid};
 use thiserror::Error;
+
+use super::ofp_streams::{Seen, Stream, reassemble};
+use super::{ofp_capture, ofp_conversation};
 
 /// What a specification describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -59,19 +62,58 @@ pub fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Prints the messages of a file: bytes as they are on the wire, or hexadecimal digits with blanks between them and
-/// comments from `#` to the end of the line.
+/// Prints the messages of a file: a capture (pcap or pcapng), bytes as they are on the wire, or hexadecimal digits with
+/// blanks between them and comments from `#` to the end of the line. `ports` are the TCP ports that carry OpenFlow in
+/// a capture.
 #[must_use]
-pub fn print(file: &[u8]) -> Printed {
-    match from_hex(file) {
+pub fn print(file: impl Into<Bytes>, ports: &[u16]) -> Printed {
+    let file = file.into();
+    match from_hex(&file) {
         Some(bytes) => print_stream(&bytes),
-        None => print_stream(file),
+        None if ofp_capture::is_capture(&file) => print_capture(&file, ports),
+        None => print_stream(&file),
     }
 }
 
+/// Prints what is said on the TCP connections of a capture, in the order in which it could be read: a line with time
+/// (UTC) and peers, then the message.
+fn print_capture(file: &Bytes, ports: &[u16]) -> Printed {
+    let capture = ofp_capture::read(file, ports);
+    let problems = capture.problems.iter();
+    let mut paragraphs: Vec<(u64, String, bool)> = problems
+        .map(|problem| (problem.packet, format!("*** {problem}\n"), false))
+        .collect();
+    for stream in reassemble(capture.segments) {
+        for said in ofp_conversation::read(&stream) {
+            let heading = heading(said.seen, &stream);
+            let (text, complete) = match &said.what {
+                Ok((header, message)) => (
+                    message.text(header.xid).at_version(header.version).to_string(),
+                    true,
+                ),
+                Err(note) => (format!("*** {note}"), false),
+            };
+            let packet = said.seen.map_or(0, |seen| seen.packet);
+            paragraphs.push((packet, format!("{heading}\n{text}\n"), complete));
+        }
+    }
+    paragraphs.sort_by_key(|(packet, ..)| *packet);
+    Printed {
+        complete: paragraphs.iter().all(|(_, _, complete)| *complete),
+        text: paragraphs.into_iter().map(|(_, text, _)| text).collect(),
+    }
+}
+
+fn heading(seen: Option<Seen>, stream: &Stream) -> String {
+    let time = match seen.and_then(|seen| seen.at) {
+        Some(time) => format!("{time:.6}"),
+        None => "(no time)".to_owned(),
+    };
+    format!("{time} {} > {}", stream.from, stream.to)
+}
+
 /// Prints one message after the other.
-#[must_use]
-pub fn print_stream(bytes: &[u8]) -> Printed {
+fn print_stream(bytes: &[u8]) -> Printed {
     let mut printed = Printed {
         text: String::new(),
         complete: true,
@@ -157,9 +199,9 @@ mod tests {
     #[test]
     fn bytes_and_hexadecimal_digits_print_the_same() {
         let raw = from_hex(ECHO.as_bytes()).unwrap();
-        let printed = print(ECHO.as_bytes());
+        let printed = print(ECHO, &[]);
         assert!(printed.complete);
-        assert_eq!(print(&raw), printed);
+        assert_eq!(print(raw, &[]), printed);
         assert_eq!(
             printed.text,
             "OFPT_ECHO_REQUEST (OF1.3) (xid=0x1): 2 bytes of payload\n\
@@ -169,7 +211,10 @@ mod tests {
 
     #[test]
     fn a_message_that_cannot_be_read_does_not_hide_the_next_one() {
-        let printed = print(b"04 14 0009 00000001 00\n 04 15 0008 00000001\n 04 02 00ff 00000001");
+        let printed = print(
+            "04 14 0009 00000001 00\n 04 15 0008 00000001\n 04 02 00ff 00000001",
+            &[],
+        );
         assert!(!printed.complete);
         assert_eq!(
             printed.text,
@@ -200,7 +245,7 @@ mod tests {
             ),
         ] {
             let hex = parse(kind, spec, Xid(1)).unwrap();
-            assert_eq!(print(hex.as_bytes()).text, text);
+            assert_eq!(print(hex, &[]).text, text);
         }
     }
 
