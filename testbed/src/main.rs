@@ -26,6 +26,8 @@ enum Command {
     Selftest(commands::run::Options),
     /// The main job on real bridges: unicast, bicast and adaptive side by side
     Demo(commands::demo::Arguments),
+    /// Record what a real bridge and ovs-ofctl say to each other, for the tests of the codec
+    RecordVectors(commands::record_vectors::Arguments),
     /// Remove what labs have left behind and list it.
     Clean(commands::clean::Arguments),
 }
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::List => Ok(commands::run::list()),
         Command::Selftest(options) => commands::run::selftest(&options),
         Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::RecordVectors(arguments) => commands::record_vectors::run(&arguments),
         Command::Clean(arguments) => commands::clean::run(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -197,3 +197,32 @@ fn an_unknown_experiment_is_a_usage_error_that_lists_the_known_ones() {
     assert_eq!(output.status.code(), Some(64));
     assert!(String::from_utf8_lossy(&output.stderr).contains("expected one of smoke"));
 }
+
+/// What the names of recorded messages end with: direction and message type.
+fn kinds(folder: &Path) -> std::collections::BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder of recorded messages");
+    let names = entries.map(|entry| {
+        entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("a name")
+    });
+    names
+        .filter_map(|name| {
+            let kind = name.strip_suffix(".bin")?;
+            kind.get(kind.len().checked_sub("c2s-t00".len())?..)
+                .map(str::to_owned)
+        })
+        .collect()
+}
+
+#[test]
+fn each_kind_of_message_is_recorded_again() {
+    let folder = tempfile::tempdir().unwrap();
+    expect_success(&["record-vectors", "--out", folder.path().to_str().unwrap()]);
+    let of_the_codec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ofproto/tests/vectors/ovs");
+    let recorded = kinds(folder.path());
+    assert_eq!(recorded, kinds(&of_the_codec));
+    assert!(recorded.len() > 30, "{recorded:?}");
+}

@@ -3,4 +3,5 @@
 pub(crate) mod clean;
 pub(crate) mod demo;
 pub(crate) mod lab;
+pub(crate) mod record_vectors;
 pub(crate) mod run;
