@@ -68,6 +68,7 @@ impl Groups {
         } = group_mod;
         let exists = self.contains(group_id);
         match command {
+            GroupModCommand::Delete if !buckets.is_empty() => Err(ErrorCode::GROUP_MOD_FAILED_INVALID_GROUP),
             GroupModCommand::Add if exists => Err(ErrorCode::GROUP_MOD_FAILED_GROUP_EXISTS),
             GroupModCommand::Modify if !exists => Err(ErrorCode::GROUP_MOD_FAILED_UNKNOWN_GROUP),
             GroupModCommand::Add | GroupModCommand::Modify | GroupModCommand::AddOrModify => {
@@ -181,8 +182,9 @@ mod tests {
         assert_eq!(groups.group_mod(change(GroupModCommand::Add)), Ok(vec![]));
         assert_eq!(groups.group_mod(change(GroupModCommand::Add)), exists);
         assert_eq!(groups.group_mod(change(GroupModCommand::AddOrModify)), Ok(vec![]));
-        assert_eq!(groups.group_mod(change(GroupModCommand::Delete)), Ok(vec![ID]));
-        assert_eq!(groups.group_mod(change(GroupModCommand::Delete)), Ok(vec![]));
+        let delete = || group_mod(GroupModCommand::Delete, GroupType::All, vec![]);
+        assert_eq!(groups.group_mod(delete()), Ok(vec![ID]));
+        assert_eq!(groups.group_mod(delete()), Ok(vec![]));
     }
 
     #[test]

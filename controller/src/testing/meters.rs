@@ -81,8 +81,12 @@ impl Meters {
                 if meter_id.0 == 0 || meter_id > MeterId::MAX {
                     return Err(ErrorCode::METER_MOD_FAILED_INVALID_METER);
                 }
-                if meter_id.0 > MAX_METERS {
+                if !exists && self.meters.len() >= MAX_METERS {
                     return Err(ErrorCode::METER_MOD_FAILED_OUT_OF_METERS);
+                }
+                let has_one_unit = flags.contains(MeterFlags::KBPS) != flags.contains(MeterFlags::PKTPS);
+                if !has_one_unit || flags.bits() > LISTED_FLAGS {
+                    return Err(ErrorCode::METER_MOD_FAILED_BAD_FLAGS);
                 }
                 // The kernel datapath takes exactly one.
                 if bands.len() != 1 {
@@ -90,6 +94,9 @@ impl Meters {
                 }
                 if bands.iter().any(|band| !matches!(band, MeterBand::Drop { .. })) {
                     return Err(ErrorCode::METER_MOD_FAILED_BAD_BAND);
+                }
+                if bands.iter().any(|band| band.rate() == 0) {
+                    return Err(ErrorCode::METER_MOD_FAILED_BAD_RATE);
                 }
                 // A modified meter starts from zero too.
                 self.meters.insert(meter_id, Meter::new(now, flags, bands));
@@ -196,8 +203,10 @@ impl TokenBucket {
     }
 }
 
+/// The flags that OpenFlow 1.3 lists, from the lowest bit on.
+const LISTED_FLAGS: u16 = 0xf;
 /// As the userspace datapath has them.
-const MAX_METERS: u32 = 262_144;
+const MAX_METERS: usize = 262_144;
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,9 @@
 //! The flow tables: FLOW_MOD in, entries out.
 
 use ofproto::{
-    Action, Cookie, ErrorCode, FlowMod, FlowModCommand, FlowModFlags, FlowRemoved, FlowRemovedReason,
-    FlowStats, FlowStatsRequest, GroupId, Instruction, Match, MeterId, OxmField, PortNo, TableId,
+    Action, BufferId, Cookie, ErrorCode, FlowMod, FlowModCommand, FlowModFlags, FlowRemoved,
+    FlowRemovedReason, FlowStats, FlowStatsRequest, GroupId, Instruction, Match, MeterId, OxmField, PortNo,
+    TableId,
 };
 use policies::Timestamp;
 
@@ -66,6 +67,7 @@ impl Tables {
         flow_mod: FlowMod,
         references: &impl References,
     ) -> Result<Vec<FlowRemoved>, ErrorCode> {
+        check_head(&flow_mod)?;
         check_match(&flow_mod.match_)?;
         match flow_mod.command {
             FlowModCommand::Add => {
@@ -254,6 +256,24 @@ impl Selection {
     }
 }
 
+fn check_head(flow_mod: &FlowMod) -> Result<(), ErrorCode> {
+    let modifies = matches!(
+        flow_mod.command,
+        FlowModCommand::Modify | FlowModCommand::ModifyStrict
+    );
+    if flow_mod.flags.bits() > LISTED_FLAGS {
+        return Err(ErrorCode::FLOW_MOD_FAILED_BAD_FLAGS);
+    }
+    if flow_mod.buffer_id != BufferId::NO_BUFFER {
+        return Err(ErrorCode::BAD_REQUEST_BUFFER_UNKNOWN);
+    }
+    // Flows of all tables can be deleted, not modified.
+    if modifies && flow_mod.table_id == TableId::ALL {
+        return Err(ErrorCode::FLOW_MOD_FAILED_BAD_TABLE_ID);
+    }
+    Ok(())
+}
+
 fn check_instructions(flow_mod: &FlowMod, references: &impl References) -> Result<(), ErrorCode> {
     for instruction in &flow_mod.instructions {
         match instruction {
@@ -285,12 +305,17 @@ fn check_action(action: &Action, match_: &Match) -> Result<(), ErrorCode> {
             let ip = match_.fields.contains(&OxmField::EthType(0x0800));
             ip.then_some(()).ok_or(ErrorCode::BAD_ACTION_MATCH_INCONSISTENT)
         }
-        Action::Output { port, .. } if *port == PortNo::ANY || port.0 == 0 => {
-            Err(ErrorCode::BAD_ACTION_BAD_OUT_PORT)
-        }
+        Action::Output { port, .. } if !is_output(*port) => Err(ErrorCode::BAD_ACTION_BAD_OUT_PORT),
         Action::Output { .. } | Action::Group(_) => Ok(()),
+        Action::Experimenter { .. } => Err(ErrorCode::BAD_ACTION_BAD_EXPERIMENTER),
         _ => Err(ErrorCode::BAD_ACTION_BAD_TYPE),
     }
+}
+
+/// Whether a packet can be sent there: not to port 0, which Open vSwitch takes but nobody means, nor to a number that
+/// is neither of a port nor reserved.
+fn is_output(port: PortNo) -> bool {
+    (1..=PortNo::MAX.0).contains(&port.0) || (PortNo::IN_PORT.0..PortNo::ANY.0).contains(&port.0)
 }
 
 fn actions_of(instruction: &Instruction) -> &[Action] {
@@ -322,5 +347,7 @@ fn as_listed(match_: &Match) -> Match {
     listed
 }
 
+/// The flags that OpenFlow 1.3 lists, from the lowest bit on.
+const LISTED_FLAGS: u16 = 0x1f;
 /// As many as Open vSwitch has; the highest is not for controllers.
 pub(super) const N_TABLES: u8 = 254;
