@@ -37,6 +37,10 @@ open_enum! {
         Modify = 1, "OFPGC_MODIFY";
         /// Remove a group and the flows that use it
         Delete = 2, "OFPGC_DELETE";
+        /// Add buckets to a group that exists; of OpenFlow 1.5, and read by Open vSwitch in this version too
+        InsertBucket = 3, "OFPGC_INSERT_BUCKET";
+        /// Remove the buckets of a group; of OpenFlow 1.5. In this version there is no way to say which: all are meant
+        RemoveBucket = 5, "OFPGC_REMOVE_BUCKET";
         /// Add or change; an extension of Open vSwitch
         AddOrModify = 0x8000, "OFPGC_ADD_OR_MOD";
     }

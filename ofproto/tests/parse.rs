@@ -154,7 +154,8 @@ fn commands_have_the_tables_that_they_have_with_ovs_ofctl() {
             TableId(0),
         ),
         (" DEL priority=5 actions=drop", FlowModCommand::Delete, TableId(0)),
-        ("modify ip actions=1", FlowModCommand::Modify, TableId::ALL),
+        ("modify ip actions=1", FlowModCommand::Modify, TableId(0)),
+        ("mod ip actions=1", FlowModCommand::Modify, TableId(0)),
     ] {
         let flow = parse_flow_mod(text).unwrap();
         assert_eq!((flow.command, flow.table_id), (command, table), "{text}");

@@ -89,7 +89,9 @@ impl Groups {
                 .map(|_| group_id)
                 .into_iter()
                 .collect()),
-            GroupModCommand::Unknown(_) => Err(ErrorCode::GROUP_MOD_FAILED_BAD_COMMAND),
+            GroupModCommand::InsertBucket | GroupModCommand::RemoveBucket | GroupModCommand::Unknown(_) => {
+                Err(ErrorCode::GROUP_MOD_FAILED_BAD_COMMAND)
+            }
         }
     }
 

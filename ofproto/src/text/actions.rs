@@ -4,6 +4,7 @@ use super::extended::{in_basic_class, put_raw_value};
 use super::extensions::put_extension;
 use super::hex::put_hex;
 use super::{Hex, Ipv6Text, MacText};
+use crate::oxm::CLASS_NXM_0;
 use crate::{Action, Instruction, OxmField, PortNo};
 
 /// Actions with commas between; `drop` for none.
@@ -116,6 +117,14 @@ pub(super) fn put_action(out: &mut String, action: &Action) {
             put_hex(out, data);
             out.push(')');
         }
+        // Two of OpenFlow 1.1 that Open vSwitch has in all versions.
+        Action::Unknown {
+            type_: type_ @ (9 | 10),
+            data,
+        } if let Some([high, low]) = data.first_chunk() => {
+            let name = if *type_ == 9 { "mod_tp_src" } else { "mod_tp_dst" };
+            put!(out, "{name}:{}", u16::from_be_bytes([*high, *low]));
+        }
         Action::Unknown { type_, data } => {
             put!(out, "action({type_},");
             put_hex(out, data);
@@ -126,6 +135,14 @@ pub(super) fn put_action(out: &mut String, action: &Action) {
 
 fn put_set_field(out: &mut String, field: &OxmField) {
     out.push_str("set_field:");
+    // To match on, the input port of 16 bits is the same as the one of 32, but not to set.
+    if let OxmField::Raw(raw) = field
+        && raw.class == CLASS_NXM_0
+        && raw.field == 0
+        && put_raw_value(out, raw)
+    {
+        return;
+    }
     match &in_basic_class(field) {
         OxmField::InPort(port) => put!(out, "{port}->in_port_oxm"),
         OxmField::InPhyPort(port) => put!(out, "{port}->in_phy_port"),

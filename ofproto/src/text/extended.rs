@@ -122,6 +122,9 @@ fn put_matched(out: &mut String, name: &str, field: Field, value: u128, mask: u1
             put!(out, "{name}=");
             put_flags(out, TUNNEL_FLAGS, value, mask & 1, u128::MAX);
         }
+        // Ethernet goes without saying.
+        ("packet_type", _) if value == 0 => return,
+        ("packet_type", _) => put!(out, "{name}=({},{})", value >> 16, Number(value & 0xffff)),
         (_, Format::Port) => put!(out, "{name}={}", port(value)),
         (_, Format::Ipv4) => {
             let address = |number| Ipv4Addr::from(u32::try_from(number).unwrap_or(0));
@@ -161,6 +164,15 @@ pub(super) fn put_raw_value(out: &mut String, raw: &RawOxm) -> bool {
     let Some((value, mask)) = field.value_in(raw) else {
         return false;
     };
+    if !put_value(out, field, value, mask) {
+        return false;
+    }
+    put!(out, "->{}", field.name());
+    true
+}
+
+/// Value and mask of a field; `false` when there are no words for them.
+pub(super) fn put_value(out: &mut String, field: Field, value: u128, mask: Option<u128>) -> bool {
     let all = all_ones(field);
     let mask = mask.filter(|mask| *mask & all != all);
     match (field.format(), mask) {
@@ -184,7 +196,6 @@ pub(super) fn put_raw_value(out: &mut String, raw: &RawOxm) -> bool {
         (Format::TunnelFlags, mask) => put_flags(out, TUNNEL_FLAGS, value, mask.unwrap_or(1) & 1, 1),
         _ => return false,
     }
-    put!(out, "->{}", field.name());
     true
 }
 
@@ -274,6 +285,7 @@ impl std::fmt::Display for Number {
 
 /// Those that the text of a match has a place for, beside registers.
 const PRINTED: &[&str] = &[
+    "packet_type",
     "pkt_mark",
     "recirc_id",
     "dp_hash",

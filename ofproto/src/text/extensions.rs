@@ -3,8 +3,10 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::actions::{put_action, put_actions, put_list};
+use super::choice::{put_bundle, put_decap, put_encap, put_multipath};
 use super::extended::put_raw_value;
 use super::fields::Field;
+use super::learn::put_learn;
 use super::{Hex, Ipv6Text};
 use crate::wire::Span;
 use crate::{Action, ExperimenterId, OxmField, OxmId, PortNo};
@@ -62,6 +64,9 @@ fn put_nicira(out: &mut String, mut body: Reader<'_>) -> Option<()> {
             out.push_str("output:");
             put_range(out, field, range);
         }
+        10 => put_multipath(out, body)?,
+        type_ @ (12 | 13) => put_bundle(out, body, type_ == 13)?,
+        type_ @ (16 | 45) => put_learn(out, body, type_ == 45)?,
         17 => out.push_str("exit"),
         18 => out.push_str("dec_ttl"),
         19 => {
@@ -96,6 +101,7 @@ fn put_nicira(out: &mut String, mut body: Reader<'_>) -> Option<()> {
             out.push_str(if type_ == 27 { "push:" } else { "pop:" });
             put_subfield(out, field, offset, bits);
         }
+        type_ @ (29 | 38 | 41) => put_sample(out, body, type_ != 29)?,
         32 => {
             let range = body.u16()?;
             body.skip(2)?;
@@ -104,7 +110,6 @@ fn put_nicira(out: &mut String, mut body: Reader<'_>) -> Option<()> {
             put_range(out, field, range);
         }
         33 => {
-            body.skip(6)?;
             let (_, field) = OxmField::parse(Span::new(&body.0.to_vec().into())).ok()?;
             put_masked_set_field(out, &field)?;
         }
@@ -129,7 +134,15 @@ fn put_nicira(out: &mut String, mut body: Reader<'_>) -> Option<()> {
             out.push(')');
         }
         43 => out.push_str("ct_clear"),
+        46 => put_encap(out, body)?,
+        47 => put_decap(out, body)?,
         48 => out.push_str("dec_nsh_ttl"),
+        49 => {
+            let (length, offset) = (body.u16()?, body.u16()?);
+            put!(out, "check_pkt_larger({length})->");
+            put_subfield(out, body.field()?, offset, 1);
+        }
+        50 => put!(out, "delete_field:{}", body.field()?.name()),
         _ => return None,
     }
     Some(())
@@ -149,6 +162,28 @@ fn put_resubmit(out: &mut String, port: u16, table: u8, with_ct: bool) {
         put!(out, "{table}");
     }
     out.push_str(if with_ct { ",ct)" } else { ")" });
+}
+
+/// `nx_action_sample`, or with more options `nx_action_sample2`.
+fn put_sample(out: &mut String, mut body: Reader<'_>, has_port: bool) -> Option<()> {
+    put!(out, "sample(probability={}", body.u16()?);
+    for name in ["collector_set_id", "obs_domain_id", "obs_point_id"] {
+        put!(out, ",{name}={}", body.u32()?);
+    }
+    if has_port {
+        let (port, direction) = (port_of(body.u16()?), body.u8()?);
+        if port != PortNo::ANY {
+            put!(out, ",sampling_port={port}");
+        }
+        out.push_str(match direction {
+            0 => "",
+            1 => ",ingress",
+            2 => ",egress",
+            _ => return None,
+        });
+    }
+    out.push(')');
+    Some(())
 }
 
 /// What a packet to the controller comes with.
@@ -375,11 +410,11 @@ impl<'a> Options<'a> {
     }
 }
 
-fn put_range(out: &mut String, field: Field, offset_and_bits: u16) {
+pub(super) fn put_range(out: &mut String, field: Field, offset_and_bits: u16) {
     put_subfield(out, field, offset_and_bits >> 6, (offset_and_bits & 0x3f) + 1);
 }
 
-fn put_subfield(out: &mut String, field: Field, offset: u16, bits: u16) {
+pub(super) fn put_subfield(out: &mut String, field: Field, offset: u16, bits: u16) {
     out.push_str(&field.wire_name());
     if offset == 0 && bits == field.bits() {
         out.push_str("[]");
@@ -402,7 +437,7 @@ fn put_dotted(out: &mut String, bytes: &[u8]) {
 }
 
 /// A port in 16 bits: the reserved ones have other numbers than in 32.
-fn port_of(number: u16) -> PortNo {
+pub(super) fn port_of(number: u16) -> PortNo {
     PortNo(if number >= IN_PORT {
         u32::from(number) | 0xffff_0000
     } else {
@@ -411,43 +446,51 @@ fn port_of(number: u16) -> PortNo {
 }
 
 /// What is left of an action.
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
+    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
         let (taken, left) = self.0.split_at_checked(bytes)?;
         self.0 = left;
         Some(taken)
     }
 
-    fn skip(&mut self, bytes: usize) -> Option<()> {
+    pub(super) fn skip(&mut self, bytes: usize) -> Option<()> {
         self.take(bytes).map(|_| ())
     }
 
-    fn u8(&mut self) -> Option<u8> {
+    pub(super) fn u8(&mut self) -> Option<u8> {
         self.take(1)?.first().copied()
     }
 
-    fn u16(&mut self) -> Option<u16> {
+    pub(super) fn u16(&mut self) -> Option<u16> {
         self.take(2)?
             .first_chunk()
             .map(|bytes| u16::from_be_bytes(*bytes))
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub(super) fn u32(&mut self) -> Option<u32> {
         self.take(4)?
             .first_chunk()
             .map(|bytes| u32::from_be_bytes(*bytes))
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(super) fn u64(&mut self) -> Option<u64> {
         self.take(8)?
             .first_chunk()
             .map(|bytes| u64::from_be_bytes(*bytes))
     }
 
     /// The header of a field.
-    fn field(&mut self) -> Option<Field> {
+    pub(super) fn field(&mut self) -> Option<Field> {
         let [class_high, class_low, field, length] = *self.take(4)?.first_chunk()?;
         let class = u16::from_be_bytes([class_high, class_low]);
         let experimenter = if class == u16::MAX {
@@ -464,7 +507,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn actions(&self) -> Option<Vec<Action>> {
+    pub(super) fn actions(&self) -> Option<Vec<Action>> {
         let bytes = self.0.to_vec().into();
         Action::parse_list(Span::new(&bytes))
             .ok()

@@ -1,7 +1,5 @@
 //! The fields that Open vSwitch has: their names, their numbers on the wire, and how it prints their values.
 
-use bytes::{BufMut, BytesMut};
-
 use crate::oxm::{CLASS_BASIC, CLASS_EXPERIMENTER, CLASS_NXM_0, CLASS_NXM_1};
 use crate::wire::Span;
 use crate::{ExperimenterId, OxmField, OxmId, RawOxm};
@@ -102,6 +100,45 @@ impl Field {
         }
     }
 
+    /// The field with this name on the wire, such as `NXM_NX_REG0`, or `OXM_OF_IN_PORT`.
+    pub(super) fn named_on_wire(name: &str) -> Option<Self> {
+        let name = match name.strip_prefix("OXM_OF_") {
+            // OpenFlow's own number for what Nicira had numbered before.
+            Some("IN_PORT") | None => return Self::all().find(|field| field.wire_name() == name),
+            Some(rest) => rest,
+        };
+        let short = match name {
+            "IPV4_SRC" => "IP_SRC",
+            "IPV4_DST" => "IP_DST",
+            "ICMPV4_TYPE" => "ICMP_TYPE",
+            "ICMPV4_CODE" => "ICMP_CODE",
+            "IPV6_FLABEL" => "IPV6_LABEL",
+            "IPV6_ND_TARGET" => "ND_TARGET",
+            "IPV6_ND_SLL" => "ND_SLL",
+            "IPV6_ND_TLL" => "ND_TLL",
+            "TUNNEL_ID" => "TUN_ID",
+            other => other,
+        };
+        Self::all().find(|field| {
+            let wire_name = field.wire_name();
+            let stem = ["OXM_OF_", "NXM_OF_", "NXM_NX_"]
+                .iter()
+                .find_map(|prefix| wire_name.strip_prefix(prefix));
+            stem == Some(short)
+                && field
+                    .id()
+                    .is_some_and(|id| id.class != CLASS_NXM_0 && id.class != CLASS_NXM_1)
+        })
+    }
+
+    /// The header with which Nicira's actions name the field.
+    pub(super) fn header(self) -> Option<Vec<u8>> {
+        // Without a value; the length is that of one.
+        let mut header = self.nicira_entry(0, None)?;
+        header.truncate(header.len().saturating_sub(self.width().into()));
+        Some(header)
+    }
+
     /// The id on the wire; of several the one that OpenFlow itself defines.
     pub(super) fn id(self) -> Option<OxmId> {
         let family = self.family();
@@ -140,34 +177,50 @@ impl Field {
     /// The field with this value, by way of its form on the wire; `None` when it does not fit.
     pub(super) fn with_value(self, value: u128, mask: Option<u128>) -> Option<OxmField> {
         let id = self.id()?;
-        let prefix: u8 = if id.experimenter.is_some() { 4 } else { 0 };
-        let mut bytes = BytesMut::new();
-        bytes.put_u16(id.class);
-        bytes.put_u8(id.field << 1 | u8::from(mask.is_some()));
-        bytes.put_u8(prefix.checked_add(if mask.is_some() {
-            id.length.checked_mul(2)?
-        } else {
-            id.length
-        })?);
-        if let Some(experimenter) = id.experimenter {
-            bytes.put_u32(experimenter);
-        }
-        let mut put = |number: u128| {
-            let whole = number.to_be_bytes();
-            bytes.put_bytes(0, usize::from(id.length).saturating_sub(whole.len()));
-            bytes.put_slice(&whole[whole.len().saturating_sub(id.length.into())..]);
-        };
-        put(value & mask.unwrap_or(u128::MAX));
-        if let Some(mask) = mask {
-            put(mask);
-        }
-        let bytes = bytes.freeze();
+        let bytes = entry(id, value, mask)?.into();
         OxmField::parse(Span::new(&bytes)).ok().map(|(_, field)| field)
+    }
+
+    /// The field as Nicira's actions carry it: under the first number that is not an experimenter's, with this value.
+    pub(super) fn nicira_entry(self, value: u128, mask: Option<u128>) -> Option<Vec<u8>> {
+        let ids = self.family().ids;
+        let usual = ids.iter().find(|(space, _)| space.experimenter.is_none());
+        let (space, first) = usual.or(ids.first())?;
+        let id = OxmId {
+            class: space.class,
+            field: first + self.member,
+            has_mask: false,
+            length: self.width(),
+            experimenter: space.experimenter,
+        };
+        entry(id, value, mask)
     }
 
     fn family(self) -> &'static Family {
         &FAMILIES[self.row]
     }
+}
+
+/// A field on the wire; `None` when it is too long.
+fn entry(id: OxmId, value: u128, mask: Option<u128>) -> Option<Vec<u8>> {
+    let prefix: u8 = if id.experimenter.is_some() { 4 } else { 0 };
+    let length = id.length.checked_mul(if mask.is_some() { 2 } else { 1 })?;
+    let mut bytes = id.class.to_be_bytes().to_vec();
+    bytes.push(id.field << 1 | u8::from(mask.is_some()));
+    bytes.push(length.checked_add(prefix)?);
+    if let Some(experimenter) = id.experimenter {
+        bytes.extend(experimenter.to_be_bytes());
+    }
+    let width = usize::from(id.length);
+    for number in [Some(value & mask.unwrap_or(u128::MAX)), mask]
+        .into_iter()
+        .flatten()
+    {
+        let whole = number.to_be_bytes();
+        bytes.resize(bytes.len() + width.saturating_sub(whole.len()), 0);
+        bytes.extend(&whole[whole.len().saturating_sub(width)..]);
+    }
+    Some(bytes)
 }
 
 /// A field, or several of the same kind that are told apart by a number.
@@ -252,7 +305,7 @@ use Format::{CtState, Decimal, Fragment, Hex, Ipv4, Ipv6, Mac, PacketType, Port,
 /// In the order in which Open vSwitch lists them.
 #[rustfmt::skip]
 const FAMILIES: &[Family] = &[
-    one("dp_hash", "NXM_NX_DP_HASH", Hex, 32, &[(NXM_1, 35), (NICIRA, 0)]),
+    one("dp_hash", "NXM_NX_DP_HASH", Hex, 32, &[(NICIRA, 0), (NXM_1, 35)]),
     one("recirc_id", "NXM_NX_RECIRC_ID", Decimal, 32, &[(NXM_1, 36)]),
     one("packet_type", "OXM_OF_PACKET_TYPE", PacketType, 32, &[(BASIC, 44)]),
     one("conj_id", "NXM_NX_CONJ_ID", Decimal, 32, &[(NXM_1, 37)]),
@@ -276,7 +329,7 @@ const FAMILIES: &[Family] = &[
     one("metadata", "OXM_OF_METADATA", Hex, 64, &[(BASIC, 2)]),
     one("in_port", "NXM_OF_IN_PORT", Port, 16, &[(NXM_0, 0)]),
     one("in_port_oxm", "OXM_OF_IN_PORT", Port, 32, &[(BASIC, 0)]),
-    one("actset_output", "ONFOXM_ET_ACTSET_OUTPUT", Port, 32, &[(ONF, 43), (BASIC, 43)]),
+    one("actset_output", "ONFOXM_ET_ACTSET_OUTPUT", Port, 32, &[(BASIC, 43), (ONF, 43)]),
     one("skb_priority", "", Hex, 32, &[]),
     one("pkt_mark", "NXM_NX_PKT_MARK", Hex, 32, &[(NXM_1, 33)]),
     one("ct_state", "NXM_NX_CT_STATE", CtState, 32, &[(NXM_1, 105)]),
@@ -323,7 +376,7 @@ const FAMILIES: &[Family] = &[
     one("arp_tha", "NXM_NX_ARP_THA", Mac, 48, &[(NXM_1, 18), (BASIC, 25)]),
     one("tcp_src", "NXM_OF_TCP_SRC", Decimal, 16, &[(NXM_0, 9), (BASIC, 13)]),
     one("tcp_dst", "NXM_OF_TCP_DST", Decimal, 16, &[(NXM_0, 10), (BASIC, 14)]),
-    one("tcp_flags", "NXM_NX_TCP_FLAGS", TcpFlags, 12, &[(NXM_1, 34), (ONF, 42), (BASIC, 42)]),
+    one("tcp_flags", "NXM_NX_TCP_FLAGS", TcpFlags, 12, &[(NXM_1, 34), (BASIC, 42), (ONF, 42)]),
     one("udp_src", "NXM_OF_UDP_SRC", Decimal, 16, &[(NXM_0, 11), (BASIC, 15)]),
     one("udp_dst", "NXM_OF_UDP_DST", Decimal, 16, &[(NXM_0, 12), (BASIC, 16)]),
     one("sctp_src", "OXM_OF_SCTP_SRC", Decimal, 16, &[(BASIC, 17)]),

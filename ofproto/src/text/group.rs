@@ -13,9 +13,18 @@ pub(super) fn put_group_mod(out: &mut String, group_mod: &GroupMod) {
         GroupModCommand::Modify => out.push_str(" MOD "),
         GroupModCommand::Delete => out.push_str(" DEL "),
         GroupModCommand::AddOrModify => out.push_str(" ADD_OR_MOD "),
+        GroupModCommand::InsertBucket => out.push_str(" INSERT_BUCKET "),
+        GroupModCommand::RemoveBucket => out.push_str(" REMOVE_BUCKET "),
         GroupModCommand::Unknown(number) => put!(out, " cmd:{number} "),
     }
-    put_group(out, group_mod.group_id, group_mod.type_, &group_mod.buckets);
+    match group_mod.command {
+        // These leave the type as it is.
+        GroupModCommand::InsertBucket | GroupModCommand::RemoveBucket => {
+            put!(out, "group_id={}", group_mod.group_id.0);
+            put_buckets(out, group_mod.type_, &group_mod.buckets);
+        }
+        _ => put_group(out, group_mod.group_id, group_mod.type_, &group_mod.buckets),
+    }
 }
 
 pub(super) fn put_group(out: &mut String, group_id: GroupId, type_: GroupType, buckets: &[Bucket]) {
@@ -27,6 +36,10 @@ pub(super) fn put_group(out: &mut String, group_id: GroupId, type_: GroupType, b
         GroupType::FastFailover => out.push_str("ff"),
         GroupType::Unknown(number) => put!(out, "{number}"),
     }
+    put_buckets(out, type_, buckets);
+}
+
+fn put_buckets(out: &mut String, type_: GroupType, buckets: &[Bucket]) {
     let usual_weight = u16::from(type_ == GroupType::Select);
     for bucket in buckets {
         out.push_str(",bucket=");

@@ -258,7 +258,7 @@ fn is_basic(field: &OxmField, number: u8) -> bool {
 }
 
 /// The priority of a flow whose priority is not given.
-const DEFAULT_PRIORITY: u16 = 0x8000;
+pub(super) const DEFAULT_PRIORITY: u16 = 0x8000;
 const VID_BITS: u16 = 0x0fff;
 const PCP_BITS: u16 = 0xe000;
 
@@ -280,6 +280,7 @@ const BEFORE_PROTOCOL: &[&str] = &[
     "ct_nw_proto",
     "ct_tp_src",
     "ct_tp_dst",
+    "packet_type",
 ];
 const TUNNEL_ID: u8 = 38;
 const TUNNEL: &[&str] = &[

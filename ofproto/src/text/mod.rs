@@ -3,8 +3,7 @@
 //! Everything is printed character for character as Open vSwitch 3.1 prints it, but for the newline at the very
 //! end. Messages that are read here but refused there (fields and actions that it does not implement,
 //! experimenters that it does not know) are printed in the same manner with the names of the specification. Of
-//! Nicira's actions learn, multipath, bundle, sample, encap, decap and check_pkt_larger are printed as bytes, and of
-//! its fields those of NSH, ERSPAN, GTP-U, tunnel options, packet types and VLAN_TCI in a match.
+//! Nicira's fields those of NSH, ERSPAN, GTP-U, tunnel options and VLAN_TCI in a match are printed as bytes.
 
 /// Appends formatted text to a `String`, which cannot fail.
 macro_rules! put {
@@ -15,12 +14,14 @@ macro_rules! put {
 
 mod actions;
 mod async_config;
+mod choice;
 mod extended;
 mod extensions;
 mod fields;
 mod flow;
 mod group;
 mod hex;
+mod learn;
 mod matching;
 mod meter;
 mod multipart;
@@ -82,7 +83,7 @@ impl Text<'_> {
 
     fn put_body(self, out: &mut String) {
         match self.message {
-            Message::Hello(hello) => session::put_hello(out, hello),
+            Message::Hello(hello) => session::put_hello(out, hello, self.version, self.xid),
             Message::Error(error) => session::put_error(out, error, self.depth),
             Message::EchoRequest(data) | Message::EchoReply(data) => session::put_echo(out, data),
             Message::FeaturesReply(features) => session::put_features(out, features),

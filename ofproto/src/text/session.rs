@@ -1,6 +1,6 @@
 //! Text of the messages that keep a connection.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use super::hex::{put_hex, put_hex_dump, put_printable};
 use super::multipart::name_of_part;
@@ -9,19 +9,35 @@ use super::{Hex, Text, put_bits, put_heading};
 use crate::bundle::{BundleAdd, BundleControl, BundleFlags};
 use crate::{
     Capabilities, ConfigFlags, ControllerRole, ErrorCode, ErrorMsg, Experimenter, FeaturesReply, Hello,
-    Message, Role, SwitchConfig, Xid,
+    Message, Role, SwitchConfig, VersionBitmap, Xid,
 };
 
-pub(super) fn put_hello(out: &mut String, hello: &Hello) {
+pub(super) fn put_hello(out: &mut String, hello: &Hello, version: u8, xid: Xid) {
     out.push_str("\n version bitmap: ");
-    let versions: Vec<_> = match &hello.bitmap {
-        Some(bitmap) => bitmap.versions().take_while(|version| *version < 32).collect(),
+    // Only the first 32 versions count, and there is no version 0.
+    let listed: Vec<_> = hello.bitmap.iter().flat_map(VersionBitmap::versions).collect();
+    let listed: Vec<_> = listed
+        .into_iter()
+        .filter(|version| (1..32).contains(version))
+        .collect();
+    let is_understood = hello.other.is_empty() && (hello.bitmap.is_none() || !listed.is_empty());
+    let versions = if listed.is_empty() {
         // Without a bitmap a peer may speak every version up to that of its header.
-        None => (1..=hello.header_version).collect(),
+        (1..=hello.header_version.min(31)).collect()
+    } else {
+        listed
     };
     for (at, version) in versions.iter().enumerate() {
         out.push_str(if at == 0 { "" } else { ", " });
         put!(out, "{version:#04x}");
+    }
+    let mut frame = BytesMut::new();
+    if !is_understood && Message::Hello(hello.clone()).encode(xid, &mut frame).is_ok() {
+        if let Some(first) = frame.first_mut() {
+            *first = version;
+        }
+        out.push_str("\n unknown data in hello:\n");
+        put_hex_dump(out, &frame);
     }
 }
 
@@ -51,19 +67,18 @@ pub(super) fn put_features(out: &mut String, features: &FeaturesReply) {
         put!(out, ", auxiliary_id:{}", features.auxiliary_id);
     }
     out.push_str("\ncapabilities: ");
-    put_bits(
-        out,
-        features.capabilities.bits(),
-        &[
-            (Capabilities::FLOW_STATS.bits(), "FLOW_STATS"),
-            (Capabilities::TABLE_STATS.bits(), "TABLE_STATS"),
-            (Capabilities::PORT_STATS.bits(), "PORT_STATS"),
-            (Capabilities::GROUP_STATS.bits(), "GROUP_STATS"),
-            (Capabilities::IP_REASM.bits(), "IP_REASM"),
-            (Capabilities::QUEUE_STATS.bits(), "QUEUE_STATS"),
-            (Capabilities::PORT_BLOCKED.bits(), "PORT_BLOCKED"),
-        ],
-    );
+    let names = [
+        (Capabilities::FLOW_STATS.bits(), "FLOW_STATS"),
+        (Capabilities::TABLE_STATS.bits(), "TABLE_STATS"),
+        (Capabilities::PORT_STATS.bits(), "PORT_STATS"),
+        (Capabilities::GROUP_STATS.bits(), "GROUP_STATS"),
+        (Capabilities::IP_REASM.bits(), "IP_REASM"),
+        (Capabilities::QUEUE_STATS.bits(), "QUEUE_STATS"),
+        (Capabilities::PORT_BLOCKED.bits(), "PORT_BLOCKED"),
+    ];
+    // Others are not printed.
+    let known = names.iter().fold(0, |bits, (bit, _)| bits | bit);
+    put_bits(out, features.capabilities.bits() & known, &names);
 }
 
 pub(super) fn put_config(out: &mut String, config: &SwitchConfig) {

@@ -1,10 +1,10 @@
 //! One field and its value: of a match, or to be set.
 
 use super::piece::Piece;
-use super::{Fault, flags};
+use super::{Fault, flags, nicira};
 use crate::oxm::VLAN_PRESENT;
 use crate::text::fields::{Field, Format};
-use crate::{Masked, OxmField};
+use crate::{Action, Masked, OxmField};
 
 /// A value and perhaps a mask.
 #[derive(Clone, Copy)]
@@ -32,12 +32,7 @@ pub(super) fn parse(name: &str, text: Piece<'_>) -> Result<Option<OxmField>, Fau
         }
         _ => {}
     }
-    let Some(field) = Field::named(
-        ALIASES
-            .iter()
-            .find(|(alias, _)| *alias == name)
-            .map_or(name, |(_, name)| name),
-    ) else {
+    let Some(field) = known(name) else {
         return Ok(None);
     };
     if field.id().is_none() {
@@ -50,21 +45,64 @@ pub(super) fn parse(name: &str, text: Piece<'_>) -> Result<Option<OxmField>, Fau
     }
 }
 
-/// Reads a field to set: as in a match, but without a mask.
-pub(super) fn parse_to_set(name: &str, text: Piece<'_>) -> Result<Option<OxmField>, Fault> {
-    if let Some((_, mask)) = text.split_once("/") {
-        return Err(mask.fault("no mask, which OpenFlow 1.3 does not have here"));
-    }
-    Ok(parse(name, text)?.map(|field| match field {
-        OxmField::VlanVid(vid) => OxmField::VlanVid(Masked::exact(vid.value | VLAN_PRESENT)),
+/// A field that Open vSwitch has, by one of its names.
+pub(super) fn named(name: Piece<'_>) -> Option<Field> {
+    known(match name.text {
+        // In actions the field of 16 bits is meant.
+        "in_port" => return Field::named("in_port"),
         other => other,
+    })
+}
+
+/// Whether there is a field of this name.
+pub(super) fn is_known(name: Piece<'_>) -> bool {
+    known(name.text).is_some() || matches!(name.text, "tp_src" | "tp_dst")
+}
+
+fn known(name: &str) -> Option<Field> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    Field::named(alias.map_or(name, |(_, name)| name))
+}
+
+/// Reads a field to set. One that is set in part becomes Nicira's actions.
+pub(super) fn parse_to_set(name: Piece<'_>, text: Piece<'_>) -> Result<Option<Vec<Action>>, Fault> {
+    if name.text == "in_port"
+        && let Some(field) = named(name)
+    {
+        // The one of 16 bits is meant.
+        let Value { value, .. } = parse_value(field, text)?;
+        let field = field.with_value(value & 0xffff, None);
+        return Ok(field.map(|field| vec![Action::SetField(field)]));
+    }
+    let has_mask = text.split_once("/").is_some();
+    if has_mask && let Some(field) = known(name.text) {
+        let Value { value, mask } = parse_value(field, text)?;
+        let all = u128::MAX
+            .checked_shr(128u32.saturating_sub(field.bits().into()))
+            .unwrap_or(0);
+        if let Some(mask) = mask.map(|mask| mask & all).filter(|mask| *mask != all) {
+            return match nicira::load(field, value, mask) {
+                Some(actions) => Ok(Some(actions)),
+                None => Err(name.fault("a field that can be set in part")),
+            };
+        }
+    }
+    Ok(parse(name.text, text)?.map(|field| {
+        vec![Action::SetField(match field {
+            OxmField::VlanVid(vid) => OxmField::VlanVid(Masked::exact(vid.value | VLAN_PRESENT)),
+            other => other,
+        })]
     }))
 }
 
 fn parse_value(field: Field, text: Piece<'_>) -> Result<Value, Fault> {
     match field.format() {
-        Format::Hex | Format::Decimal | Format::TunnelFlags | Format::PacketType => {
-            number(text, field.bits())
+        Format::Hex | Format::Decimal | Format::PacketType => number(text, field.bits()),
+        Format::TunnelFlags => {
+            let (value, mask) = flags::parse(text, flags::TUNNEL, 1)?;
+            // The field is wider than its one flag.
+            let mask = mask.or(Some(1));
+            Ok(Value { value, mask })
         }
         Format::Port => Ok(Value {
             value: text.port()?.0.into(),
@@ -80,7 +118,13 @@ fn parse_value(field: Field, text: Piece<'_>) -> Result<Value, Fault> {
             text.ipv4().map(|address| u32::from(address).into())
         }),
         Format::Ipv6 => address(text, 128, |text| text.ipv6().map(u128::from)),
-        Format::CtState => flags::parse(text, flags::CT_STATE, u32::MAX.into()).map(Value::from),
+        Format::CtState => {
+            let (value, mask) = flags::parse(text, flags::CT_STATE, u32::MAX.into())?;
+            let words = !text.text.starts_with(|c: char| c.is_ascii_digit());
+            // There are eight flags, whatever the width of the field.
+            let mask = mask.or(words.then_some(0xff));
+            Ok(Value { value, mask })
+        }
         Format::TcpFlags => flags::parse(text, flags::TCP, 0xfff).map(Value::from),
         Format::Fragment => {
             let (value, mask) = match text.text {

@@ -8,6 +8,9 @@ pub(super) const TCP: &[&str] = &["fin", "syn", "rst", "psh", "ack", "urg", "ece
 /// Connection tracking state, from bit 0.
 pub(super) const CT_STATE: &[&str] = &["new", "est", "rel", "rpl", "inv", "trk", "snat", "dnat"];
 
+/// Tunnel flags, from bit 0.
+pub(super) const TUNNEL: &[&str] = &["oam"];
+
 /// A value and its mask. `+flag` is set, `-flag` is not, others do not matter; without signs the flags that are
 /// named are set and all others are not. A number is a value of `max` bits, perhaps with a mask after `/`.
 pub(super) fn parse(

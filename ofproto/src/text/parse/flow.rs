@@ -10,15 +10,15 @@ pub(super) fn parse(text: Piece<'_>) -> Result<FlowMod, Fault> {
     let (printed, rest) = text.command(PRINTED_COMMANDS);
     let (written, rest) = rest.command(COMMANDS);
     let command = printed.or(written).unwrap_or(FlowModCommand::Add);
-    let adds = command == FlowModCommand::Add;
+    let deletes = matches!(command, FlowModCommand::Delete | FlowModCommand::DeleteStrict);
     let mut flow = FlowMod {
         command,
         priority: DEFAULT_PRIORITY,
         // Of what is printed table 0 goes without saying.
-        table_id: if adds || printed.is_some() {
-            TableId(0)
-        } else {
+        table_id: if deletes && printed.is_none() {
             TableId::ALL
+        } else {
+            TableId(0)
         },
         ..FlowMod::default()
     };
@@ -39,16 +39,15 @@ pub(super) fn parse(text: Piece<'_>) -> Result<FlowMod, Fault> {
                 .fault("a field to match, an option of the flow, or `actions=`"));
         }
     }
-    let deletes = matches!(command, FlowModCommand::Delete | FlowModCommand::DeleteStrict);
+    flow.match_ = match_.finish()?;
     match actions {
-        Some(actions) => flow.instructions = parse_instructions(actions)?,
+        Some(actions) => flow.instructions = parse_instructions(actions, &flow.match_)?,
         None if deletes => {}
         None => return Err(rest.from(rest.text.len()).fault("`actions=`")),
     }
     if deletes {
         flow.instructions.clear();
     }
-    flow.match_ = match_.finish()?;
     Ok(flow)
 }
 
@@ -67,6 +66,14 @@ fn parse_option(flow: &mut FlowMod, pair: Pair<'_>) -> Result<bool, Fault> {
                 "all" | "ALL" => TableId::ALL,
                 _ => TableId(value.u8()?),
             };
+            // A flow cannot be added to all of them: the first one is meant.
+            if flow.table_id == TableId::ALL && flow.command == FlowModCommand::Add {
+                flow.table_id = TableId(0);
+            }
+        }
+        // Of later versions; OpenFlow 1.3 has no place for it.
+        "importance" => {
+            number()?.u16()?;
         }
         "priority" => flow.priority = number()?.u16()?,
         "idle_timeout" | "idle" => flow.idle_timeout = number()?.u16()?,
@@ -86,7 +93,13 @@ fn parse_option(flow: &mut FlowMod, pair: Pair<'_>) -> Result<bool, Fault> {
                         .from(value.text.len())
                         .fault("`/` and a mask of the cookie to look for"));
                 }
-                None => flow.cookie = Cookie(value.u64()?),
+                // Of a flow that is there the cookie stays as it is.
+                None => {
+                    let cookie = Cookie(value.u64()?);
+                    if flow.command == FlowModCommand::Add {
+                        flow.cookie = cookie;
+                    }
+                }
                 Some((_, mask)) if flow.command == FlowModCommand::Add => {
                     return Err(mask.fault("no mask on the cookie of a new flow"));
                 }

@@ -2,7 +2,8 @@
 
 use super::piece::{Pair, Piece};
 use super::{Fault, field};
-use crate::oxm::{CLASS_BASIC, VLAN_PRESENT};
+use crate::oxm::VLAN_PRESENT;
+use crate::text::fields::Field;
 use crate::{Masked, Match, OxmField};
 
 pub(super) fn parse(text: Piece<'_>) -> Result<Match, Fault> {
@@ -28,6 +29,10 @@ impl<'a> MatchBuilder<'a> {
     /// Takes a part of the match; `false` when it is none.
     pub(super) fn add(&mut self, pair: Pair<'a>) -> Result<bool, Fault> {
         let key = pair.key;
+        if pair.value.is_some_and(|value| value.text == "*") && field::is_known(key) {
+            // Anything matches.
+            return Ok(true);
+        }
         if let Some((_, type_, proto)) = PROTOCOLS.iter().find(|(name, _, _)| *name == key.text) {
             pair.bare()?;
             self.push(OxmField::EthType(*type_), key)?;
@@ -81,7 +86,9 @@ impl<'a> MatchBuilder<'a> {
                 else {
                     return Ok(false);
                 };
-                self.push(field, key)?;
+                for part in registers(field) {
+                    self.push(part, key)?;
+                }
             }
         }
         Ok(true)
@@ -101,6 +108,17 @@ impl<'a> MatchBuilder<'a> {
                 self.push(field, pair.key)?;
             }
         }
+        if matches!(self.eth_type(), Some(0x0806 | 0x8035)) {
+            // The names that fields of ARP had in OpenFlow 1.0.
+            for (field, _) in &mut self.fields {
+                match field {
+                    OxmField::Ipv4Src(address) => *field = OxmField::ArpSpa(*address),
+                    OxmField::Ipv4Dst(address) => *field = OxmField::ArpTpa(*address),
+                    OxmField::IpProto(proto) => *field = OxmField::ArpOp((*proto).into()),
+                    _ => {}
+                }
+            }
+        }
         let has_pcp = self
             .fields
             .iter()
@@ -117,11 +135,9 @@ impl<'a> MatchBuilder<'a> {
         for (field, key) in &self.fields {
             self.check_prerequisite(field, *key)?;
         }
-        let match_: Match = self.fields.into_iter().map(|(field, _)| field).collect();
-        let mut match_ = match_.sorted();
-        // Fields of other classes may need those of OpenFlow's own before them.
-        match_.fields.sort_by_key(|field| field.id().class != CLASS_BASIC);
-        Ok(match_)
+        let mut fields: Vec<_> = self.fields.into_iter().map(|(field, _)| field).collect();
+        fields.sort_by_key(place);
+        Ok(fields.into_iter().collect())
     }
 
     fn push(&mut self, field: OxmField, key: Piece<'a>) -> Result<(), Fault> {
@@ -147,7 +163,12 @@ impl<'a> MatchBuilder<'a> {
         };
         let vid_mask = mask & 0x1fff;
         if vid_mask != 0 {
-            self.push(OxmField::VlanVid(Masked::new(tci & vid_mask, vid_mask)), key)?;
+            let vid = if vid_mask == 0x1fff {
+                Masked::exact(tci & vid_mask)
+            } else {
+                Masked::new(tci & vid_mask, vid_mask)
+            };
+            self.push(OxmField::VlanVid(vid), key)?;
         }
         match mask >> 13 {
             0 => Ok(()),
@@ -229,6 +250,69 @@ impl<'a> MatchBuilder<'a> {
     }
 }
 
+/// Wide registers are several of 32 bits.
+fn registers(field: OxmField) -> Vec<OxmField> {
+    let parts = || {
+        let OxmField::Raw(raw) = &field else { return None };
+        let known = Field::of(field.id())?;
+        let name = known.name();
+        let (number, count) = match (name.strip_prefix("xreg"), name.strip_prefix("xxreg")) {
+            (Some(number), _) => (number, 2),
+            (_, Some(number)) => (number, 4),
+            _ => return None,
+        };
+        let first = number.parse::<u32>().ok()? * count;
+        let (value, mask) = known.value_in(raw)?;
+        let parts = (0..count).map(|at| {
+            let shift = 32 * (count - 1 - at);
+            let part = |whole: u128| whole >> shift & u128::from(u32::MAX);
+            let mask = mask.map(part).filter(|mask| *mask != u128::from(u32::MAX));
+            let register = Field::named(&format!("reg{}", first + at))?;
+            Some(register.with_value(part(value), mask)).filter(|_| mask != Some(0))
+        });
+        parts.flatten().collect::<Option<Vec<_>>>()
+    };
+    parts().unwrap_or_else(|| vec![field])
+}
+
+/// The place of a field in the order in which Open vSwitch sends them.
+fn place(field: &OxmField) -> usize {
+    let name = Field::of(field.id()).map(Field::name).unwrap_or_default();
+    match name
+        .strip_prefix("reg")
+        .and_then(|number| number.parse::<usize>().ok())
+    {
+        Some(register) => REGISTERS + register,
+        None => ORDER
+            .iter()
+            .position(|other| *other == name)
+            .map_or(usize::MAX, |at| {
+                // After the registers comes what is below this word.
+                if ORDER[..at].contains(&"reg") {
+                    REGISTERS + 16 + at
+                } else {
+                    at
+                }
+            }),
+    }
+}
+
+/// Beyond all places before the registers.
+const REGISTERS: usize = 1000;
+/// Names in the order in which Open vSwitch sends them.
+#[rustfmt::skip]
+const ORDER: &[&str] = &[
+    "packet_type", "dp_hash", "recirc_id", "conj_id", "in_port_oxm", "actset_output", "eth_src", "eth_dst",
+    "eth_type", "vlan_vid", "vlan_pcp", "mpls_tc", "mpls_bos", "mpls_ttl", "mpls_label", "ip_src", "ip_dst",
+    "ipv6_src", "ipv6_dst", "ip_frag", "ip_dscp", "nw_ecn", "nw_ttl", "ipv6_label", "nw_proto", "tcp_src", "tcp_dst",
+    "tcp_flags", "udp_src", "udp_dst", "sctp_src", "sctp_dst", "icmp_type", "icmp_code", "icmpv6_type",
+    "icmpv6_code", "nd_reserved", "nd_target", "nd_options_type", "nd_sll", "nd_tll", "arp_op", "arp_spa", "arp_tpa",
+    "arp_sha", "arp_tha", "tun_id", "tun_flags", "tun_src", "tun_dst", "tun_ipv6_src", "tun_ipv6_dst", "tun_gbp_id",
+    "tun_gbp_flags", "tun_erspan_idx", "tun_erspan_ver", "tun_erspan_dir", "tun_erspan_hwid", "tun_gtpu_flags",
+    "tun_gtpu_msgtype", "nsh_flags", "nsh_ttl", "nsh_mdtype", "nsh_np", "nsh_spi", "nsh_si", "nsh_c1", "nsh_c2",
+    "nsh_c3", "nsh_c4", "reg", "pkt_mark", "ct_state", "ct_zone", "ct_mark", "ct_label", "ct_nw_src", "ct_ipv6_src",
+    "ct_nw_dst", "ct_ipv6_dst", "ct_nw_proto", "ct_tp_src", "ct_tp_dst", "metadata",
+];
 /// How the absence of a tag is said.
 const NO_VLAN: u16 = 0xffff;
 /// Words for an Ethernet type, and an IP protocol.

@@ -9,7 +9,10 @@ mod flow;
 mod group;
 mod matching;
 mod meter;
+mod nat;
+mod nicira;
 mod piece;
+mod subfield;
 mod value;
 
 use std::borrow::Cow;
@@ -34,8 +37,8 @@ pub struct ParseTextError {
 /// Reads a flow: `table=0,priority=10,udp,tp_dst=5001,actions=meter:1,group:1`.
 ///
 /// The first word may be a command: `add` (as is meant without one), `modify`, `modify_strict`, `delete` or
-/// `delete_strict`. Without a table flows are added to table 0 and modified or deleted in all of them, and the
-/// priority is 32768. In the manner of Open vSwitch `ip`, `tcp`, `udp6`, … stand for Ethernet type and IP protocol,
+/// `delete_strict`, or its beginning. Without a table flows are added and modified in table 0 and deleted in all of
+/// them, and the priority is 32768. In the manner of Open vSwitch `ip`, `tcp`, `udp6`, … stand for Ethernet type and IP protocol,
 /// and `tp_src`, `tp_dst` for the ports of that protocol.
 ///
 /// # Errors
@@ -56,7 +59,8 @@ pub fn parse_flow_mod(text: &str) -> Result<FlowMod, ParseTextError> {
 
 /// Reads a group: `group_id=1,type=all,bucket=actions=output:1,bucket=actions=output:2`.
 ///
-/// The first word may be a command: `add` (as is meant without one), `modify`, `add_or_mod` or `delete`.
+/// The first word may be a command: `add` (as is meant without one), `modify`, `add_or_mod`, `delete`, or what Open
+/// vSwitch has of OpenFlow 1.5 in this version: `insert_bucket` and `remove_bucket`, without the ids of buckets.
 ///
 /// # Errors
 ///

@@ -37,12 +37,22 @@ impl<'a> Piece<'a> {
         Some((self.to(middle), self.from(middle + separator.len())))
     }
 
-    /// The first word, if it is one of these, and what follows it.
+    pub(super) fn split(self, separator: char) -> impl Iterator<Item = Self> {
+        let mut at = 0;
+        self.text.split(separator).map(move |part| {
+            let piece = self.from(at).to(part.len());
+            at += part.len() + separator.len_utf8();
+            piece
+        })
+    }
+
+    /// The first word, if it is one of these or the beginning of one, and what follows it.
     pub(super) fn command<T: Copy>(self, commands: &[(&str, T)]) -> (Option<T>, Self) {
         let trimmed = self.skip_separators();
         let end = trimmed.text.find(SEPARATORS).unwrap_or(trimmed.text.len());
         let word = trimmed.to(end);
-        match commands.iter().find(|(name, _)| *name == word.text) {
+        let is_meant = |name: &str| !word.text.is_empty() && name.starts_with(word.text);
+        match commands.iter().find(|(name, _)| is_meant(name)) {
             Some((_, command)) => (Some(*command), trimmed.from(end)),
             None => (None, self),
         }
