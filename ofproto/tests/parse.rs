@@ -270,3 +270,38 @@ fn errors_point_to_the_place_and_say_what_was_expected() {
         assert_eq!(meter(text), error, "{text}");
     }
 }
+
+#[test]
+fn buckets_are_inserted_and_removed_without_the_ids_that_openflow_1_3_does_not_have() {
+    for (text, printed) in [
+        (
+            "insert_bucket group_id=1,bucket=weight:2,output:3",
+            "INSERT_BUCKET group_id=1,bucket=weight:2,actions=output:3",
+        ),
+        ("remove_bucket group_id=1", "REMOVE_BUCKET group_id=1"),
+        (
+            "remove_bucket group_id=1,command_bucket_id=all",
+            "REMOVE_BUCKET group_id=1",
+        ),
+    ] {
+        let group = Message::GroupMod(parse_group_mod(text).unwrap());
+        let expected = format!("OFPT_GROUP_MOD (OF1.3) (xid=0x1):\n {printed}");
+        assert_eq!(group.text(Xid(1)).to_string(), expected);
+    }
+    for (text, error) in [
+        (
+            "insert_bucket group_id=1,command_bucket_id=last,bucket=1",
+            "column 26: expected no place among the buckets, which OpenFlow 1.3 cannot say, found `command_bucket_id`",
+        ),
+        (
+            "remove_bucket group_id=1,command_bucket_id=7",
+            "column 44: expected `all`, as buckets have no ids in OpenFlow 1.3, found `7`",
+        ),
+        (
+            "group_id=1,type=select,selection_method=hash,bucket=1",
+            "column 24: expected nothing that OpenFlow 1.3 has no place for, found `selection_method`",
+        ),
+    ] {
+        assert_eq!(parse_group_mod(text).unwrap_err().to_string(), error);
+    }
+}

@@ -122,6 +122,7 @@ fn put_match(out: &mut String, field: Field, offset: u16, bits: u16, source: Sou
 }
 
 /// Where a value comes from: a field of the packet and the lowest bit in it, or the action.
+#[derive(Clone, Copy)]
 enum Source {
     Field(Field, u16),
     Value(u128),
