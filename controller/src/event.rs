@@ -26,6 +26,10 @@ pub struct RequestId(pub u64);
 
 /// What can happen.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a queue has few; a message is not worth an allocation of its own"
+)]
 pub enum Event {
     /// A switch connected; nothing has been said yet.
     Connected {
@@ -81,6 +85,10 @@ pub enum Event {
 
 /// What the controller can do.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a queue has few; a message is not worth an allocation of its own"
+)]
 pub enum Effect {
     /// Send a message to a switch.
     Send {

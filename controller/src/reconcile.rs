@@ -5,7 +5,9 @@
 
 use std::cmp::Reverse;
 
-use ofproto::{FlowMod, FlowModCommand, GroupMod, GroupModCommand, Message, MeterMod, MeterModCommand};
+use ofproto::{
+    FlowMod, FlowModCommand, GroupMod, GroupModCommand, Instructions, Message, MeterMod, MeterModCommand,
+};
 
 use crate::datapath::{Contents, FlowEntry, FlowKey, GroupEntry, MeterEntry};
 
@@ -107,7 +109,7 @@ fn flow_mod(command: FlowModCommand, key: &FlowKey, entry: &FlowEntry) -> Messag
         flags: entry.flags,
         match_: key.match_.clone(),
         instructions: if delete {
-            vec![]
+            Instructions::new()
         } else {
             entry.instructions.clone()
         },

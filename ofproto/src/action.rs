@@ -2,15 +2,14 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use nom::Parser;
-use nom::combinator::map;
 use nom::error::context;
 
 use crate::macros::open_enum;
 use crate::wire::{
-    Parsed, Span, answering, be_u8, be_u16, be_u32, counted, end, length_at, pad, patch_length, put_pad8,
-    rest, span,
+    Fault, Parsed, Span, answering, count, end, fill, fixed, length_at, or_answer, part, patch_length,
+    put_pad8, rest, span,
 };
-use crate::{DecodeErrorKind, EncodeError, ErrorCode, GroupId, OxmField, PortNo};
+use crate::{DecodeErrorKind, EncodeError, ErrorCode, GroupId, List, OxmField, PortNo};
 
 /// `ofp_action_header` and what follows it, OpenFlow 1.3.5 §7.2.5.
 ///
@@ -75,6 +74,9 @@ pub enum Action {
     },
 }
 
+/// Actions, in order.
+pub type Actions = List<Action, 2>;
+
 impl Action {
     /// Output to a port: whole packets when it is the controller.
     #[must_use]
@@ -112,63 +114,75 @@ impl Action {
         }
     }
 
-    /// Actions to the end of the span.
-    pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
-        answering(
-            ErrorCode::BAD_ACTION_BAD_LEN,
-            counted(length_at::<2, 8>, Self::parse),
-        )(i)
+    /// Reads actions to the end of the span, into a list that has none yet.
+    #[inline]
+    pub(crate) fn fill_list(actions: &mut Actions, i: Span<'_>) -> Result<(), nom::Err<Fault>> {
+        fill(actions, i, count(i, length_at::<2, 8>), Self::parse)
+            .map_err(or_answer(ErrorCode::BAD_ACTION_BAD_LEN))
     }
 
+    #[inline]
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, (type_, length)) = context("ofp_action_header", (be_u16, be_u16)).parse(i)?;
-        let length = usize::from(length);
+        let (after, head) = fixed::<4>(i, "ofp_action_header")?;
+        let length = usize::from(head.u16::<2>());
         if length < 8 || !length.is_multiple_of(8) {
             return Err(i.bad_length(length, "a multiple of 8, at least 8", "ofp_action_header.len"));
         }
-        let (after, body) = context("ofp_action_header.len", |i| span(i, length - 4)).parse(after)?;
-        let (left, action) = Self::parse_body(type_, body)?;
+        let (after, body) = part(after, length - 4, "ofp_action_header.len")?;
+        let (left, action) = Self::parse_body(ActionType::from_wire(head.u16::<0>()), body)?;
         end(left, "ofp_action_header.len")?;
         Ok((after, action))
     }
 
-    fn parse_body(type_: u16, body: Span<'_>) -> Parsed<'_, Self> {
-        match ActionType::from_wire(type_) {
-            ActionType::Output => context(
-                "ofp_action_output",
-                map((be_u32, be_u16, pad(6)), |(port, max_len, ())| Self::Output {
-                    port: PortNo(port),
-                    max_len,
-                }),
-            )
-            .parse(body),
-            ActionType::CopyTtlOut => bare(Self::CopyTtlOut, body),
-            ActionType::CopyTtlIn => bare(Self::CopyTtlIn, body),
-            ActionType::SetMplsTtl => ttl(Self::SetMplsTtl, body),
-            ActionType::DecMplsTtl => bare(Self::DecMplsTtl, body),
-            ActionType::PushVlan => ethertype(Self::PushVlan, body),
-            ActionType::PopVlan => bare(Self::PopVlan, body),
-            ActionType::PushMpls => ethertype(Self::PushMpls, body),
-            ActionType::PopMpls => ethertype(Self::PopMpls, body),
-            ActionType::SetQueue => context("ofp_action_set_queue", map(be_u32, Self::SetQueue)).parse(body),
-            ActionType::Group => {
-                context("ofp_action_group", map(be_u32, |id| Self::Group(GroupId(id)))).parse(body)
+    #[inline]
+    fn parse_body(type_: ActionType, body: Span<'_>) -> Parsed<'_, Self> {
+        // There are always these four bytes; only few actions have more.
+        let (left, head) = fixed::<4>(body, "ofp_action_header")?;
+        let action = match type_ {
+            ActionType::Output => return Self::parse_output(body),
+            ActionType::CopyTtlOut => Self::CopyTtlOut,
+            ActionType::CopyTtlIn => Self::CopyTtlIn,
+            ActionType::SetMplsTtl => Self::SetMplsTtl(head.u8::<0>()),
+            ActionType::DecMplsTtl => Self::DecMplsTtl,
+            ActionType::PushVlan => Self::PushVlan(head.u16::<0>()),
+            ActionType::PopVlan => Self::PopVlan,
+            ActionType::PushMpls => Self::PushMpls(head.u16::<0>()),
+            ActionType::PopMpls => Self::PopMpls(head.u16::<0>()),
+            ActionType::SetQueue => Self::SetQueue(head.u32::<0>()),
+            ActionType::Group => Self::Group(GroupId(head.u32::<0>())),
+            ActionType::SetNwTtl => Self::SetNwTtl(head.u8::<0>()),
+            ActionType::DecNwTtl => Self::DecNwTtl,
+            ActionType::SetField => {
+                return answering(ErrorCode::BAD_ACTION_BAD_SET_LEN, Self::parse_set_field)(body);
             }
-            ActionType::SetNwTtl => ttl(Self::SetNwTtl, body),
-            ActionType::DecNwTtl => bare(Self::DecNwTtl, body),
-            ActionType::SetField => answering(ErrorCode::BAD_ACTION_BAD_SET_LEN, set_field)(body),
-            ActionType::PushPbb => ethertype(Self::PushPbb, body),
-            ActionType::PopPbb => bare(Self::PopPbb, body),
-            ActionType::Experimenter => context(
-                "ofp_action_experimenter_header",
-                map((be_u32, rest), |(experimenter, data)| Self::Experimenter {
-                    experimenter,
-                    data,
-                }),
-            )
-            .parse(body),
-            ActionType::Unknown(type_) => map(rest, |data| Self::Unknown { type_, data }).parse(body),
+            ActionType::PushPbb => Self::PushPbb(head.u16::<0>()),
+            ActionType::PopPbb => Self::PopPbb,
+            ActionType::Experimenter => {
+                let experimenter = head.u32::<0>();
+                return rest(left).map(|(left, data)| (left, Self::Experimenter { experimenter, data }));
+            }
+            ActionType::Unknown(type_) => {
+                return rest(body).map(|(left, data)| (left, Self::Unknown { type_, data }));
+            }
+        };
+        Ok((left, action))
+    }
+
+    fn parse_output(body: Span<'_>) -> Parsed<'_, Self> {
+        let (left, body) = fixed::<12>(body, "ofp_action_output")?;
+        let (port, max_len) = (PortNo(body.u32::<0>()), body.u16::<4>());
+        Ok((left, Self::Output { port, max_len }))
+    }
+
+    /// One OXM field, then less than eight bytes of padding.
+    fn parse_set_field(body: Span<'_>) -> Parsed<'_, Self> {
+        let (padding, field) = context("ofp_action_set_field.field", OxmField::parse).parse(body)?;
+        if padding.len() >= 8 {
+            let kind = DecodeErrorKind::Trailing { extra: padding.len() };
+            return Err(padding.fault(kind, "ofp_action_set_field.field"));
         }
+        let (left, _) = span(padding, padding.len())?;
+        Ok((left, Self::SetField(field)))
     }
 
     pub(crate) fn put_list(actions: &[Self], out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -207,35 +221,6 @@ impl Action {
         put_pad8(out, start);
         patch_length(out, start, 2, "ofp_action_header")
     }
-}
-
-fn bare(action: Action, body: Span<'_>) -> Parsed<'_, Action> {
-    context("ofp_action_header.pad", pad(4))
-        .parse(body)
-        .map(|(i, ())| (i, action))
-}
-
-fn ttl(action: fn(u8) -> Action, body: Span<'_>) -> Parsed<'_, Action> {
-    context("ofp_action_nw_ttl", map((be_u8, pad(3)), |(ttl, ())| action(ttl))).parse(body)
-}
-
-fn ethertype(action: fn(u16) -> Action, body: Span<'_>) -> Parsed<'_, Action> {
-    context(
-        "ofp_action_push",
-        map((be_u16, pad(2)), |(ethertype, ())| action(ethertype)),
-    )
-    .parse(body)
-}
-
-/// One OXM field, then less than eight bytes of padding.
-fn set_field(body: Span<'_>) -> Parsed<'_, Action> {
-    let (padding, field) = context("ofp_action_set_field.field", OxmField::parse).parse(body)?;
-    if padding.len() >= 8 {
-        let kind = DecodeErrorKind::Trailing { extra: padding.len() };
-        return Err(padding.fault(kind, "ofp_action_set_field.field"));
-    }
-    let (left, ()) = pad(padding.len()).parse(padding)?;
-    Ok((left, Action::SetField(field)))
 }
 
 /// `OFPCML_NO_BUFFER`: send the whole packet to the controller.
@@ -312,7 +297,7 @@ mod tests {
             Message::PacketOut(PacketOut {
                 buffer_id: BufferId::NO_BUFFER,
                 in_port: PortNo::CONTROLLER,
-                actions: vec![
+                actions: list![
                     Action::Output {
                         port: PortNo::CONTROLLER,
                         max_len: 128,
@@ -379,7 +364,7 @@ mod tests {
             frame[3] = u8::try_from(24 + actions.len()).unwrap();
             frame[17] = u8::try_from(actions.len()).unwrap();
             frame.extend(actions);
-            let error = Message::decode(frame.into()).unwrap_err();
+            let error = Message::decode(&frame.into()).unwrap_err();
             assert_eq!(
                 (error.context, error.answer.to_string().as_str()),
                 (context, answer),

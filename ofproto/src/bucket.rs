@@ -1,11 +1,8 @@
 //! Buckets of a group.
 
+use crate::wire::{Parsed, Span, counted, fixed, length_at, part, patch_length, put_pad8};
+use crate::{Action, Actions, EncodeError, GroupId, PortNo};
 use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
-
-use crate::wire::{Parsed, Span, be_u16, be_u32, counted, length_at, pad, patch_length, put_pad8, span};
-use crate::{Action, EncodeError, GroupId, PortNo};
 
 /// `ofp_bucket`, OpenFlow 1.3.5 §7.3.4.3.
 ///
@@ -24,7 +21,7 @@ pub struct Bucket {
     /// The group whose state tells whether the bucket is live; `ANY` for none.
     pub watch_group: GroupId,
     /// What is done to the packet: an action set.
-    pub actions: Vec<Action>,
+    pub actions: Actions,
 }
 
 impl Default for Bucket {
@@ -34,30 +31,32 @@ impl Default for Bucket {
             weight: 0,
             watch_port: PortNo::ANY,
             watch_group: GroupId::ANY,
-            actions: Vec::new(),
+            actions: Actions::new(),
         }
     }
 }
 
 impl Bucket {
+    #[inline]
     pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
         counted(length_at::<0, HEADER_LEN>, Self::parse)(i)
     }
 
+    #[inline]
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, (length, weight, watch_port, watch_group, ())) =
-            context("ofp_bucket", (be_u16, be_u16, be_u32, be_u32, pad(4))).parse(i)?;
-        let length = usize::from(length);
+        let (after, head) = fixed::<HEADER_LEN>(i, "ofp_bucket")?;
+        let length = usize::from(head.u16::<0>());
         if length < HEADER_LEN || !length.is_multiple_of(8) {
             return Err(i.bad_length(length, "a multiple of 8, at least 16", "ofp_bucket.len"));
         }
-        let (after, actions) = context("ofp_bucket.len", |i| span(i, length - HEADER_LEN)).parse(after)?;
-        let (_, actions) = Action::parse_list(actions)?;
+        let (after, actions) = part(after, length - HEADER_LEN, "ofp_bucket.len")?;
+        let mut list = Actions::new();
+        Action::fill_list(&mut list, actions)?;
         let bucket = Self {
-            weight,
-            watch_port: PortNo(watch_port),
-            watch_group: GroupId(watch_group),
-            actions,
+            weight: head.u16::<2>(),
+            watch_port: PortNo(head.u32::<4>()),
+            watch_group: GroupId(head.u32::<8>()),
+            actions: list,
         };
         Ok((after, bucket))
     }

@@ -138,7 +138,7 @@ impl BundleAdd {
     ///
     /// When it is not a message. Offsets count from its own first byte.
     pub fn decode_message(&self) -> Result<(Header, Message), DecodeError> {
-        Message::decode(self.message.clone())
+        Message::decode(&self.message)
     }
 
     /// The experimenter message that carries it.

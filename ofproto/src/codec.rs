@@ -61,7 +61,7 @@ impl Decoder for Codec {
         let Some(frame) = self.splitter.next(buf)? else {
             return Ok(None);
         };
-        let decoded = Message::decode(frame.clone()).map_err(|error| Refused { frame, error });
+        let decoded = Message::decode(&frame).map_err(|error| Refused { frame, error });
         Ok(Some(decoded))
     }
 }
@@ -70,6 +70,7 @@ impl Encoder<(Xid, &Message)> for Codec {
     type Error = CodecError;
 
     fn encode(&mut self, (xid, message): (Xid, &Message), buf: &mut BytesMut) -> Result<(), CodecError> {
+        message.validate()?;
         Ok(message.encode(xid, buf)?)
     }
 }

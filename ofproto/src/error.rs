@@ -109,6 +109,14 @@ pub enum EncodeError {
         /// The largest number that fits.
         limit: u64,
     },
+    /// A field of a match does not stand behind the fields that say that a packet has it.
+    #[error("{field} needs {needed} before it")]
+    MissingPrerequisite {
+        /// The field, by its C name.
+        field: &'static str,
+        /// What is missing, in the words of a flow specification.
+        needed: &'static str,
+    },
     /// A text holds a NUL, which would end it early.
     #[error("{context} holds a NUL character")]
     NulInText {

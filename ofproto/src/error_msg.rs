@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn error_of_an_old_peer_is_readable() {
-        let (header, message) = Message::decode(bytes("01 01 000d 00000006 0000 0000 6e").into()).unwrap();
+        let (header, message) = Message::decode(&bytes("01 01 000d 00000006 0000 0000 6e").into()).unwrap();
         assert_eq!(header.version, 1);
         let error = ErrorCode::HELLO_FAILED_INCOMPATIBLE;
         assert_eq!(

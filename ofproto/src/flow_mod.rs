@@ -1,12 +1,9 @@
 //! FLOW_MOD: add, change and remove flows.
 
-use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
-
 use crate::macros::{flags, open_enum};
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64, pad};
-use crate::{BufferId, Cookie, EncodeError, GroupId, Instruction, Match, PortNo, TableId};
+use crate::wire::{Parsed, Span, fixed, or_context};
+use crate::{BufferId, Cookie, EncodeError, GroupId, Instruction, Instructions, Match, PortNo, TableId};
+use bytes::{BufMut, BytesMut};
 
 /// `ofp_flow_mod`, OpenFlow 1.3.5 §7.3.4.2.
 ///
@@ -46,7 +43,7 @@ pub struct FlowMod {
     /// Which packets.
     pub match_: Match,
     /// What is done with them.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Instructions,
 }
 
 open_enum! {
@@ -97,38 +94,50 @@ impl Default for FlowMod {
             out_group: GroupId::ANY,
             flags: FlowModFlags::empty(),
             match_: Match::new(),
-            instructions: Vec::new(),
+            instructions: Instructions::new(),
         }
     }
 }
 
 impl FlowMod {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (cookie, cookie_mask, table_id, command, idle_timeout, hard_timeout, priority)) = context(
-            "ofp_flow_mod",
-            (be_u64, be_u64, be_u8, be_u8, be_u16, be_u16, be_u16),
-        )
-        .parse(i)?;
-        let (i, (buffer_id, out_port, out_group, flags, ())) =
-            context("ofp_flow_mod", (be_u32, be_u32, be_u32, be_u16, pad(2))).parse(i)?;
-        let (i, match_) = context("ofp_flow_mod.match", Match::parse).parse(i)?;
-        let (i, instructions) = context("ofp_flow_mod.instructions", Instruction::parse_list).parse(i)?;
-        let flow_mod = Self {
-            cookie: Cookie(cookie),
-            cookie_mask,
-            table_id: TableId(table_id),
-            command: FlowModCommand::from_wire(command),
-            idle_timeout,
-            hard_timeout,
-            priority,
-            buffer_id: BufferId(buffer_id),
-            out_port: PortNo(out_port),
-            out_group: GroupId(out_group),
-            flags: FlowModFlags::from_bits_retain(flags),
-            match_,
-            instructions,
+        let (i, head) = fixed::<40>(i, "ofp_flow_mod")?;
+        let mut flow_mod = Self {
+            cookie: Cookie(head.u64::<0>()),
+            cookie_mask: head.u64::<8>(),
+            table_id: TableId(head.u8::<16>()),
+            command: FlowModCommand::from_wire(head.u8::<17>()),
+            idle_timeout: head.u16::<18>(),
+            hard_timeout: head.u16::<20>(),
+            priority: head.u16::<22>(),
+            buffer_id: BufferId(head.u32::<24>()),
+            out_port: PortNo(head.u32::<28>()),
+            out_group: GroupId(head.u32::<32>()),
+            flags: FlowModFlags::from_bits_retain(head.u16::<36>()),
+            match_: Match::new(),
+            instructions: Instructions::new(),
         };
-        Ok((i, flow_mod))
+        let (i, ()) = flow_mod
+            .match_
+            .fill(i)
+            .map_err(or_context("ofp_flow_mod.match"))?;
+        Instruction::fill_list(&mut flow_mod.instructions, i)
+            .map_err(or_context("ofp_flow_mod.instructions"))?;
+        Ok((i.end(), flow_mod))
+    }
+
+    /// As [`Message::validate`](crate::Message::validate).
+    pub(crate) fn validate(&self) -> Result<(), EncodeError> {
+        self.match_.check_prerequisites()?;
+        self.instructions
+            .iter()
+            .try_for_each(|instruction| match instruction {
+                Instruction::ApplyActions(actions) | Instruction::WriteActions(actions) => {
+                    self.match_.check_set_fields(actions)
+                }
+                _ => Ok(()),
+            })
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -186,9 +195,9 @@ mod tests {
                         .with(OxmField::EthDst(
                             MacAddr::new(2, 0x22, 0x22, 0x22, 0x22, 0x22).into(),
                         )),
-                    instructions: vec![
+                    instructions: list![
                         Instruction::Meter(MeterId(9)),
-                        Instruction::ApplyActions(vec![Action::Group(GroupId(2))]),
+                        Instruction::ApplyActions(list![Action::Group(GroupId(2))]),
                         Instruction::GotoTable(TableId(6)),
                     ],
                     ..FlowMod::default()
@@ -216,7 +225,7 @@ mod tests {
              ffffffff ffffffff ffffffff 0000 0000
              0001 000a 80000a02 0800 000000000000",
         );
-        let (_, message) = Message::decode(frame.into()).unwrap();
+        let (_, message) = Message::decode(&frame.into()).unwrap();
         let Message::FlowMod(flow_mod) = message else {
             panic!("a flow-mod")
         };
@@ -227,7 +236,7 @@ mod tests {
              ffffffff ffffffff ffffffff 0000 0000
              0001 0009 80000a01 08 00000000000000",
         );
-        let error = Message::decode(frame.clone().into()).unwrap_err();
+        let error = Message::decode(&frame.clone().into()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "OFPXMT_OFB_ETH_TYPE at byte 56: length is 1, expected the width of the field"

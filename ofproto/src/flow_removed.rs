@@ -1,11 +1,9 @@
 //! FLOW_REMOVED: a flow is gone.
 
 use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
 use crate::macros::open_enum;
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64};
+use crate::wire::{Parsed, Span, fixed, or_context};
 use crate::{Cookie, EncodeError, Match, TableId};
 
 /// `ofp_flow_removed`, OpenFlow 1.3.5 §7.4.2.
@@ -61,22 +59,20 @@ open_enum! {
 
 impl FlowRemoved {
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (cookie, priority, reason, table_id, duration_sec, duration_nsec)) =
-            context("ofp_flow_removed", (be_u64, be_u16, be_u8, be_u8, be_u32, be_u32)).parse(i)?;
-        let (i, (idle_timeout, hard_timeout, packet_count, byte_count)) =
-            context("ofp_flow_removed", (be_u16, be_u16, be_u64, be_u64)).parse(i)?;
-        let (i, match_) = context("ofp_flow_removed.match", Match::parse).parse(i)?;
+        let (i, head) = fixed::<40>(i, "ofp_flow_removed")?;
+        let mut match_ = Match::new();
+        let (i, ()) = match_.fill(i).map_err(or_context("ofp_flow_removed.match"))?;
         let removed = Self {
-            cookie: Cookie(cookie),
-            priority,
-            reason: FlowRemovedReason::from_wire(reason),
-            table_id: TableId(table_id),
-            duration_sec,
-            duration_nsec,
-            idle_timeout,
-            hard_timeout,
-            packet_count,
-            byte_count,
+            cookie: Cookie(head.u64::<0>()),
+            priority: head.u16::<8>(),
+            reason: FlowRemovedReason::from_wire(head.u8::<10>()),
+            table_id: TableId(head.u8::<11>()),
+            duration_sec: head.u32::<12>(),
+            duration_nsec: head.u32::<16>(),
+            idle_timeout: head.u16::<20>(),
+            hard_timeout: head.u16::<22>(),
+            packet_count: head.u64::<24>(),
+            byte_count: head.u64::<32>(),
             match_,
         };
         Ok((i, removed))

@@ -1,12 +1,9 @@
 //! GROUP_MOD: add, change and remove groups.
 
-use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
-
 use crate::macros::open_enum;
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, pad};
-use crate::{Bucket, EncodeError, GroupId};
+use crate::wire::{Parsed, Span, fixed, or_answer};
+use crate::{Bucket, EncodeError, ErrorCode, GroupId};
+use bytes::{BufMut, BytesMut};
 
 /// `ofp_group_mod`, OpenFlow 1.3.5 §7.3.4.3.
 ///
@@ -61,14 +58,15 @@ open_enum! {
 }
 
 impl GroupMod {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (command, type_, (), group_id)) =
-            context("ofp_group_mod", (be_u16, be_u8, pad(1), be_u32)).parse(i)?;
-        let (i, buckets) = Bucket::parse_list(i)?;
+        let (i, head) = fixed::<8>(i, "ofp_group_mod")?;
+        let bad_bucket = or_answer(ErrorCode::GROUP_MOD_FAILED_BAD_BUCKET);
+        let (i, buckets) = Bucket::parse_list(i).map_err(bad_bucket)?;
         let group_mod = Self {
-            command: GroupModCommand::from_wire(command),
-            type_: GroupType::from_wire(type_),
-            group_id: GroupId(group_id),
+            command: GroupModCommand::from_wire(head.u16::<0>()),
+            type_: GroupType::from_wire(head.u8::<2>()),
+            group_id: GroupId(head.u32::<4>()),
             buckets,
         };
         Ok((i, group_mod))
@@ -107,13 +105,13 @@ mod tests {
                     buckets: vec![
                         Bucket {
                             watch_group: GroupId(4),
-                            actions: vec![Action::Group(GroupId(4))],
+                            actions: list![Action::Group(GroupId(4))],
                             ..Bucket::default()
                         },
                         Bucket {
                             weight: 5,
                             watch_port: PortNo(3),
-                            actions: vec![
+                            actions: list![
                                 Action::SetField(OxmField::EthDst(MacAddr::new(2, 0, 0, 0, 0, 0xaa).into())),
                                 Action::output(PortNo(3)),
                             ],
@@ -137,10 +135,11 @@ mod tests {
     #[test]
     fn bucket_with_odd_length_is_refused() {
         let frame = bytes("04 0f 0020 00000006 0000 00 00 00000001 0011 0000 ffffffff ffffffff 00000000");
-        let error = Message::decode(frame.into()).unwrap_err();
+        let error = Message::decode(&frame.into()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "ofp_bucket.len at byte 16: length is 17, expected a multiple of 8, at least 16"
         );
+        assert_eq!(error.answer, ErrorCode::GROUP_MOD_FAILED_BAD_BUCKET);
     }
 }

@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn hello_of_an_old_peer_may_hold_anything() {
         let frame = bytes("01 00 000b 00000001 ffff00");
-        let (header, message) = Message::decode(frame.into()).unwrap();
+        let (header, message) = Message::decode(&frame.into()).unwrap();
         assert_eq!(header.version, 1);
         assert_eq!(
             message,
@@ -237,6 +237,6 @@ mod tests {
                 other: vec![]
             })
         );
-        assert!(Message::decode(bytes("04 00 000b 00000001 ffff00").into()).is_err());
+        assert!(Message::decode(&bytes("04 00 000b 00000001 ffff00").into()).is_err());
     }
 }

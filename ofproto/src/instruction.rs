@@ -3,14 +3,12 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use nom::Parser;
 use nom::combinator::map;
-use nom::error::context;
 
 use crate::macros::open_enum;
 use crate::wire::{
-    Parsed, Span, answering, be_u8, be_u16, be_u32, be_u64, counted, end, length_at, pad, patch_length,
-    put_pad8, rest, span,
+    Fault, Parsed, Span, count, end, fill, fixed, length_at, or_answer, part, patch_length, put_pad8, rest,
 };
-use crate::{Action, EncodeError, ErrorCode, MeterId, TableId};
+use crate::{Action, Actions, EncodeError, ErrorCode, List, MeterId, TableId};
 
 /// `ofp_instruction` and what follows it, OpenFlow 1.3.5 §7.2.4.
 ///
@@ -32,9 +30,9 @@ pub enum Instruction {
         mask: u64,
     },
     /// `OFPIT_WRITE_ACTIONS`: merge into the action set.
-    WriteActions(Vec<Action>),
+    WriteActions(Actions),
     /// `OFPIT_APPLY_ACTIONS`: do at once, in order.
-    ApplyActions(Vec<Action>),
+    ApplyActions(Actions),
     /// `OFPIT_CLEAR_ACTIONS`: empty the action set.
     ClearActions,
     /// `OFPIT_METER`: pass through a meter.
@@ -55,6 +53,9 @@ pub enum Instruction {
     },
 }
 
+/// Instructions, in the order of the wire; the switch has an order of its own.
+pub type Instructions = List<Instruction, 3>;
+
 impl Instruction {
     /// The type of the instruction.
     #[must_use]
@@ -71,57 +72,46 @@ impl Instruction {
         }
     }
 
-    /// Instructions to the end of the span.
-    pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
-        answering(
-            ErrorCode::BAD_INSTRUCTION_BAD_LEN,
-            counted(length_at::<2, 8>, Self::parse),
-        )(i)
+    /// Reads instructions to the end of the span, into a list that has none yet.
+    #[inline]
+    pub(crate) fn fill_list(instructions: &mut Instructions, i: Span<'_>) -> Result<(), nom::Err<Fault>> {
+        fill(instructions, i, count(i, length_at::<2, 8>), Self::parse)
+            .map_err(or_answer(ErrorCode::BAD_INSTRUCTION_BAD_LEN))
     }
 
+    #[inline]
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, (type_, length)) = context("ofp_instruction", (be_u16, be_u16)).parse(i)?;
-        let length = usize::from(length);
+        let (after, head) = fixed::<4>(i, "ofp_instruction")?;
+        let length = usize::from(head.u16::<2>());
         if length < 8 || !length.is_multiple_of(8) {
             return Err(i.bad_length(length, "a multiple of 8, at least 8", "ofp_instruction.len"));
         }
-        let (after, body) = context("ofp_instruction.len", |i| span(i, length - 4)).parse(after)?;
-        let (left, instruction) = Self::parse_body(type_, body)?;
+        let (after, body) = part(after, length - 4, "ofp_instruction.len")?;
+        let (left, instruction) = Self::parse_body(InstructionType::from_wire(head.u16::<0>()), body)?;
         end(left, "ofp_instruction.len")?;
         Ok((after, instruction))
     }
 
-    fn parse_body(type_: u16, body: Span<'_>) -> Parsed<'_, Self> {
-        match InstructionType::from_wire(type_) {
-            InstructionType::GotoTable => context(
-                "ofp_instruction_goto_table",
-                map((be_u8, pad(3)), |(table, ())| Self::GotoTable(TableId(table))),
-            )
-            .parse(body),
-            InstructionType::WriteMetadata => context(
-                "ofp_instruction_write_metadata",
-                map((pad(4), be_u64, be_u64), |((), metadata, mask)| {
-                    Self::WriteMetadata { metadata, mask }
-                }),
-            )
-            .parse(body),
-            InstructionType::WriteActions => map(actions, Self::WriteActions).parse(body),
-            InstructionType::ApplyActions => map(actions, Self::ApplyActions).parse(body),
+    #[inline]
+    fn parse_body(type_: InstructionType, body: Span<'_>) -> Parsed<'_, Self> {
+        // There are always these four bytes, often padding.
+        let (left, head) = fixed::<4>(body, "ofp_instruction")?;
+        match type_ {
+            InstructionType::GotoTable => Ok((left, Self::GotoTable(TableId(head.u8::<0>())))),
+            InstructionType::WriteMetadata => {
+                let (left, body) = fixed::<16>(left, "ofp_instruction_write_metadata")?;
+                let (metadata, mask) = (body.u64::<0>(), body.u64::<8>());
+                Ok((left, Self::WriteMetadata { metadata, mask }))
+            }
+            InstructionType::WriteActions => map(actions, Self::WriteActions).parse(left),
+            InstructionType::ApplyActions => map(actions, Self::ApplyActions).parse(left),
             // Actions after it mean nothing; the structure has room for them all the same.
-            InstructionType::ClearActions => map(actions, |_| Self::ClearActions).parse(body),
-            InstructionType::Meter => context(
-                "ofp_instruction_meter",
-                map(be_u32, |id| Self::Meter(MeterId(id))),
-            )
-            .parse(body),
-            InstructionType::Experimenter => context(
-                "ofp_instruction_experimenter",
-                map((be_u32, rest), |(experimenter, data)| Self::Experimenter {
-                    experimenter,
-                    data,
-                }),
-            )
-            .parse(body),
+            InstructionType::ClearActions => map(actions, |_| Self::ClearActions).parse(left),
+            InstructionType::Meter => Ok((left, Self::Meter(MeterId(head.u32::<0>())))),
+            InstructionType::Experimenter => {
+                let experimenter = head.u32::<0>();
+                map(rest, |data| Self::Experimenter { experimenter, data }).parse(left)
+            }
             InstructionType::Unknown(type_) => map(rest, |data| Self::Unknown { type_, data }).parse(body),
         }
     }
@@ -160,9 +150,12 @@ impl Instruction {
     }
 }
 
-fn actions(body: Span<'_>) -> Parsed<'_, Vec<Action>> {
-    let (body, ()) = context("ofp_instruction_actions.pad", pad(4)).parse(body)?;
-    Action::parse_list(body)
+/// Actions to the end of the span.
+#[inline]
+fn actions(i: Span<'_>) -> Parsed<'_, Actions> {
+    let mut actions = Actions::new();
+    Action::fill_list(&mut actions, i)?;
+    Ok((i.end(), actions))
 }
 
 open_enum! {
@@ -205,11 +198,11 @@ mod tests {
              ffff 0010 00002320 0102030405060708                           # an experimenter's
              1234 0008 01020304                                            # unknown",
             Message::FlowMod(FlowMod {
-                instructions: vec![
+                instructions: list![
                     Instruction::Meter(MeterId(9)),
-                    Instruction::ApplyActions(vec![Action::PopVlan]),
+                    Instruction::ApplyActions(list![Action::PopVlan]),
                     Instruction::ClearActions,
-                    Instruction::WriteActions(vec![]),
+                    Instruction::WriteActions(list![]),
                     Instruction::WriteMetadata {
                         metadata: 0x1234,
                         mask: 0xffff,
@@ -238,7 +231,7 @@ mod tests {
             ("0001 0010 06000000  00000000 00000000", "OFPBIC_BAD_LEN"),
             ("0001 0004 06000000  00000000 00000000", "OFPBIC_BAD_LEN"),
         ] {
-            let error = Message::decode(bytes(&format!("{flow_mod}\n{instruction}")).into()).unwrap_err();
+            let error = Message::decode(&bytes(&format!("{flow_mod}\n{instruction}")).into()).unwrap_err();
             assert_eq!(error.answer.to_string(), answer, "{error}");
         }
     }
@@ -246,7 +239,7 @@ mod tests {
     #[test]
     fn metadata_outside_the_mask_is_not_written() {
         let flow_mod = FlowMod {
-            instructions: vec![Instruction::WriteMetadata {
+            instructions: list![Instruction::WriteMetadata {
                 metadata: 0xff,
                 mask: 0x0f,
             }],

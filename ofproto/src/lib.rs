@@ -11,7 +11,7 @@
 //! Message::Hello(Hello::v1_3()).encode(Xid(7), &mut buffer)?;
 //!
 //! let frame = FrameSplitter::new(65_535).next(&mut buffer)?.expect("one whole message was written");
-//! let (header, message) = Message::decode(frame)?;
+//! let (header, message) = Message::decode(&frame)?;
 //! assert_eq!(header.xid, Xid(7));
 //! assert_eq!(message.name(), "OFPT_HELLO");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -25,6 +25,8 @@
 //! - Payloads are slices of the frame, not copies.
 //! - What is encoded is canonical: lengths are right, padding is zero, value bits outside a mask are cleared.
 
+#[macro_use]
+mod list;
 mod macros;
 mod wire;
 
@@ -63,7 +65,7 @@ mod types;
 #[cfg(test)]
 mod vector;
 
-pub use action::{Action, ActionType, MAX_LEN_NO_BUFFER};
+pub use action::{Action, ActionType, Actions, MAX_LEN_NO_BUFFER};
 pub use async_config::AsyncConfig;
 pub use bucket::Bucket;
 #[cfg(feature = "tokio")]
@@ -79,7 +81,8 @@ pub use flow_removed::{FlowRemoved, FlowRemovedReason};
 pub use frame::{ForeignProtocol, FrameError, FrameSplitter};
 pub use group_mod::{GroupMod, GroupModCommand, GroupType};
 pub use hello::{Hello, HelloElement, VersionBitmap};
-pub use instruction::{Instruction, InstructionType};
+pub use instruction::{Instruction, InstructionType, Instructions};
+pub use list::List;
 pub use message::{HEADER_LEN, Header, Message, MessageType, VERSION};
 pub use meter_mod::{MeterBand, MeterBandType, MeterFlags, MeterMod, MeterModCommand};
 pub use multipart::{

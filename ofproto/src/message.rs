@@ -1,16 +1,14 @@
 //! Every message, and the header that they all begin with.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use nom::Parser;
-use nom::combinator::map;
-use nom::error::context;
 
 use crate::macros::open_enum;
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, end, patch_length, rest};
+use crate::wire::{Parsed, Span, end, fixed, patch_length, rest};
 use crate::{
     AsyncConfig, DecodeError, DecodeErrorKind, EncodeError, ErrorCode, ErrorMsg, Experimenter, FeaturesReply,
-    FlowMod, FlowRemoved, GroupMod, Hello, MeterMod, MultipartReply, MultipartRequest, PacketIn, PacketOut,
-    PortMod, PortStatus, QueueGetConfigReply, QueueGetConfigRequest, Role, SwitchConfig, TableMod, Xid,
+    FlowMod, FlowRemoved, GroupMod, Hello, MeterMod, MultipartReply, MultipartRequest, MultipartRequestBody,
+    PacketIn, PacketOut, PortMod, PortStatus, QueueGetConfigReply, QueueGetConfigRequest, Role, SwitchConfig,
+    TableMod, Xid,
 };
 
 /// `ofp_header`, OpenFlow 1.3.5 §7.1.
@@ -35,6 +33,10 @@ pub struct Header {
 
 /// A message of OpenFlow 1.3.5, §7.1 `ofp_type`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "messages are handled one by one; room costs less than an allocation for each FLOW_MOD"
+)]
 pub enum Message {
     /// `OFPT_HELLO`: which versions a peer speaks.
     Hello(Hello),
@@ -164,6 +166,41 @@ open_enum! {
     }
 }
 
+impl Header {
+    /// The header of a whole frame, of a version and type that can be read.
+    fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        let (body, head) = fixed::<HEADER_LEN>(i, "ofp_header")?;
+        let header = Self {
+            version: head.u8::<0>(),
+            type_: head.u8::<1>(),
+            length: head.u16::<2>(),
+            xid: Xid(head.u32::<4>()),
+        };
+        if usize::from(header.length) != i.len() {
+            let length = header.length.into();
+            return Err(i.bad_length(length, "the length of the frame", "ofp_header.length"));
+        }
+        let type_ = MessageType::from_wire(header.type_);
+        if header.version != VERSION && !type_.is_version_free() {
+            return Err(i.refused(
+                DecodeErrorKind::Version {
+                    found: header.version,
+                },
+                "ofp_header.version",
+                ErrorCode::BAD_REQUEST_BAD_VERSION,
+            ));
+        }
+        if let MessageType::Unknown(found) = type_ {
+            return Err(i.refused(
+                DecodeErrorKind::MessageType { found },
+                "ofp_header.type",
+                ErrorCode::BAD_REQUEST_BAD_TYPE,
+            ));
+        }
+        Ok((body, header))
+    }
+}
+
 impl MessageType {
     /// Can a message of this type be read at any version? Its form never changed.
     const fn is_version_free(self) -> bool {
@@ -182,13 +219,55 @@ impl Message {
     /// # Errors
     ///
     /// When the bytes are not a message; the error says where and what to answer.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "the message keeps slices of the frame"
-    )]
-    pub fn decode(frame: Bytes) -> Result<(Header, Self), DecodeError> {
-        let (_, parsed) = Self::parse(Span::new(&frame))?;
-        Ok(parsed)
+    pub fn decode(frame: &Bytes) -> Result<(Header, Self), DecodeError> {
+        let (i, header) = Header::parse(Span::new(frame))?;
+        let type_ = MessageType::from_wire(header.type_);
+        // Each message is built where it stays: some are large.
+        macro_rules! body {
+            ($variant:ident, $parser:expr) => {{
+                let (left, body) = $parser(i)?;
+                end(left, type_.name())?;
+                Ok((header, Self::$variant(body)))
+            }};
+            ($variant:ident) => {
+                Ok(end(i, type_.name()).map(|()| (header, Self::$variant))?)
+            };
+        }
+        match type_ {
+            MessageType::Hello => body!(Hello, |i| Hello::parse(i, header.version)),
+            MessageType::Error => body!(Error, ErrorMsg::parse),
+            MessageType::EchoRequest => body!(EchoRequest, rest),
+            MessageType::EchoReply => body!(EchoReply, rest),
+            MessageType::Experimenter => body!(Experimenter, Experimenter::parse),
+            MessageType::FeaturesReply => body!(FeaturesReply, FeaturesReply::parse),
+            MessageType::GetConfigReply => body!(GetConfigReply, SwitchConfig::parse),
+            MessageType::SetConfig => body!(SetConfig, SwitchConfig::parse),
+            MessageType::PacketIn => body!(PacketIn, PacketIn::parse),
+            MessageType::FlowRemoved => body!(FlowRemoved, FlowRemoved::parse),
+            MessageType::PortStatus => body!(PortStatus, PortStatus::parse),
+            MessageType::PacketOut => body!(PacketOut, PacketOut::parse),
+            MessageType::FlowMod => body!(FlowMod, FlowMod::parse),
+            MessageType::GroupMod => body!(GroupMod, GroupMod::parse),
+            MessageType::PortMod => body!(PortMod, PortMod::parse),
+            MessageType::TableMod => body!(TableMod, TableMod::parse),
+            MessageType::MultipartRequest => body!(MultipartRequest, MultipartRequest::parse),
+            MessageType::MultipartReply => body!(MultipartReply, MultipartReply::parse),
+            MessageType::QueueGetConfigRequest => body!(QueueGetConfigRequest, QueueGetConfigRequest::parse),
+            MessageType::QueueGetConfigReply => body!(QueueGetConfigReply, QueueGetConfigReply::parse),
+            MessageType::RoleRequest => body!(RoleRequest, Role::parse),
+            MessageType::RoleReply => body!(RoleReply, Role::parse),
+            MessageType::GetAsyncReply => body!(GetAsyncReply, AsyncConfig::parse),
+            MessageType::SetAsync => body!(SetAsync, AsyncConfig::parse),
+            MessageType::MeterMod => body!(MeterMod, MeterMod::parse),
+            MessageType::FeaturesRequest => body!(FeaturesRequest),
+            MessageType::GetConfigRequest => body!(GetConfigRequest),
+            MessageType::BarrierRequest => body!(BarrierRequest),
+            MessageType::BarrierReply => body!(BarrierReply),
+            MessageType::GetAsyncRequest => body!(GetAsyncRequest),
+            MessageType::Unknown(found) => {
+                Err(i.fault(DecodeErrorKind::MessageType { found }, "ofp_header.type"))?
+            }
+        }
     }
 
     /// Appends the message in its canonical form, at version 0x04; a HELLO at the version that it names.
@@ -222,6 +301,26 @@ impl Message {
             out.truncate(start);
         }
         written
+    }
+
+    /// Fails when a match or an action of the message names a field without the fields that it needs: every switch
+    /// would refuse that. [`encode`](Self::encode) writes it nevertheless, so that whatever a peer sent can be handed
+    /// on byte for byte.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::MissingPrerequisite`].
+    pub fn validate(&self) -> Result<(), EncodeError> {
+        match self {
+            Self::FlowMod(flow_mod) => flow_mod.validate(),
+            Self::MultipartRequest(request) => match &request.body {
+                MultipartRequestBody::Flow(flows) | MultipartRequestBody::Aggregate(flows) => {
+                    flows.match_.check_prerequisites()
+                }
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
     }
 
     /// The C name of the message's type, e.g. `OFPT_FLOW_MOD`.
@@ -264,80 +363,6 @@ impl Message {
             Self::GetAsyncReply(_) => MessageType::GetAsyncReply,
             Self::SetAsync(_) => MessageType::SetAsync,
             Self::MeterMod(_) => MessageType::MeterMod,
-        }
-    }
-
-    fn parse(i: Span<'_>) -> Parsed<'_, (Header, Self)> {
-        let (body, (version, type_, length, xid)) =
-            context("ofp_header", (be_u8, be_u8, be_u16, be_u32)).parse(i)?;
-        let header = Header {
-            version,
-            type_,
-            length,
-            xid: Xid(xid),
-        };
-        if usize::from(length) != i.len() {
-            return Err(i.bad_length(length.into(), "the length of the frame", "ofp_header.length"));
-        }
-        let type_ = MessageType::from_wire(type_);
-        if version != VERSION && !type_.is_version_free() {
-            return Err(i.refused(
-                DecodeErrorKind::Version { found: version },
-                "ofp_header.version",
-                ErrorCode::BAD_REQUEST_BAD_VERSION,
-            ));
-        }
-        if let MessageType::Unknown(found) = type_ {
-            return Err(i.refused(
-                DecodeErrorKind::MessageType { found },
-                "ofp_header.type",
-                ErrorCode::BAD_REQUEST_BAD_TYPE,
-            ));
-        }
-        let (left, message) = Self::parse_body(header, type_, body)?;
-        end(left, type_.name())?;
-        Ok((left, (header, message)))
-    }
-
-    fn parse_body(header: Header, type_: MessageType, i: Span<'_>) -> Parsed<'_, Self> {
-        match type_ {
-            MessageType::Hello => Hello::parse(i, header.version).map(|(i, hello)| (i, Self::Hello(hello))),
-            MessageType::Error => map(ErrorMsg::parse, Self::Error).parse(i),
-            MessageType::EchoRequest => map(rest, Self::EchoRequest).parse(i),
-            MessageType::EchoReply => map(rest, Self::EchoReply).parse(i),
-            MessageType::Experimenter => map(Experimenter::parse, Self::Experimenter).parse(i),
-            MessageType::FeaturesRequest => Ok((i, Self::FeaturesRequest)),
-            MessageType::FeaturesReply => map(FeaturesReply::parse, Self::FeaturesReply).parse(i),
-            MessageType::GetConfigRequest => Ok((i, Self::GetConfigRequest)),
-            MessageType::GetConfigReply => map(SwitchConfig::parse, Self::GetConfigReply).parse(i),
-            MessageType::SetConfig => map(SwitchConfig::parse, Self::SetConfig).parse(i),
-            MessageType::PacketIn => map(PacketIn::parse, Self::PacketIn).parse(i),
-            MessageType::FlowRemoved => map(FlowRemoved::parse, Self::FlowRemoved).parse(i),
-            MessageType::PortStatus => map(PortStatus::parse, Self::PortStatus).parse(i),
-            MessageType::PacketOut => map(PacketOut::parse, Self::PacketOut).parse(i),
-            MessageType::FlowMod => map(FlowMod::parse, Self::FlowMod).parse(i),
-            MessageType::GroupMod => map(GroupMod::parse, Self::GroupMod).parse(i),
-            MessageType::PortMod => map(PortMod::parse, Self::PortMod).parse(i),
-            MessageType::TableMod => map(TableMod::parse, Self::TableMod).parse(i),
-            MessageType::MultipartRequest => map(MultipartRequest::parse, Self::MultipartRequest).parse(i),
-            MessageType::MultipartReply => map(MultipartReply::parse, Self::MultipartReply).parse(i),
-            MessageType::BarrierRequest => Ok((i, Self::BarrierRequest)),
-            MessageType::BarrierReply => Ok((i, Self::BarrierReply)),
-            MessageType::QueueGetConfigRequest => {
-                map(QueueGetConfigRequest::parse, Self::QueueGetConfigRequest).parse(i)
-            }
-            MessageType::QueueGetConfigReply => {
-                map(QueueGetConfigReply::parse, Self::QueueGetConfigReply).parse(i)
-            }
-            MessageType::RoleRequest => map(Role::parse, Self::RoleRequest).parse(i),
-            MessageType::RoleReply => map(Role::parse, Self::RoleReply).parse(i),
-            MessageType::GetAsyncRequest => Ok((i, Self::GetAsyncRequest)),
-            MessageType::GetAsyncReply => map(AsyncConfig::parse, Self::GetAsyncReply).parse(i),
-            MessageType::SetAsync => map(AsyncConfig::parse, Self::SetAsync).parse(i),
-            MessageType::MeterMod => map(MeterMod::parse, Self::MeterMod).parse(i),
-            MessageType::Unknown(found) => {
-                Err(i.fault(DecodeErrorKind::MessageType { found }, "ofp_header.type"))
-            }
         }
     }
 
@@ -422,16 +447,16 @@ mod tests {
             ),
             (
                 "04 14 00",
-                "ofp_header at byte 3: ends too early, 1 more bytes expected",
+                "ofp_header at byte 3: ends too early, 5 more bytes expected",
                 "OFPBRC_BAD_LEN",
             ),
         ] {
-            let error = Message::decode(bytes(text).into()).unwrap_err();
+            let error = Message::decode(&bytes(text).into()).unwrap_err();
             assert_eq!(error.to_string(), said);
             assert_eq!(error.answer.to_string(), answer);
         }
         assert!(
-            Message::decode(bytes("01 02 0008 00000007").into()).is_ok(),
+            Message::decode(&bytes("01 02 0008 00000007").into()).is_ok(),
             "an echo has no version"
         );
     }

@@ -1,11 +1,9 @@
 //! PACKET_IN: a packet for the controller.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
 use crate::macros::open_enum;
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64, pad, rest};
+use crate::wire::{Parsed, Span, fixed, rest};
 use crate::{BufferId, Cookie, EncodeError, Match, OxmField, PortNo, TableId};
 
 /// `ofp_packet_in`, OpenFlow 1.3.5 §7.4.1.
@@ -57,17 +55,19 @@ impl PacketIn {
         })
     }
 
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (buffer_id, total_len, reason, table_id, cookie)) =
-            context("ofp_packet_in", (be_u32, be_u16, be_u8, be_u8, be_u64)).parse(i)?;
-        let (i, match_) = Match::parse(i)?;
-        let (i, ((), data)) = context("ofp_packet_in.pad", (pad(2), rest)).parse(i)?;
+        let (i, head) = fixed::<16>(i, "ofp_packet_in")?;
+        let mut match_ = Match::new();
+        let (i, ()) = match_.fill(i)?;
+        let (i, _) = fixed::<2>(i, "ofp_packet_in.pad")?;
+        let (i, data) = rest(i)?;
         let packet_in = Self {
-            buffer_id: BufferId(buffer_id),
-            total_len,
-            reason: PacketInReason::from_wire(reason),
-            table_id: TableId(table_id),
-            cookie: Cookie(cookie),
+            buffer_id: BufferId(head.u32::<0>()),
+            total_len: head.u16::<4>(),
+            reason: PacketInReason::from_wire(head.u8::<6>()),
+            table_id: TableId(head.u8::<7>()),
+            cookie: Cookie(head.u64::<8>()),
             match_,
             data,
         };
@@ -118,7 +118,7 @@ mod tests {
         let frame = Bytes::from(bytes(
             "04 0a 0024 00000000 ffffffff 0002 00 00 0000000000000000 0001000400000000 0000 abcd",
         ));
-        let (_, message) = Message::decode(frame.clone()).unwrap();
+        let (_, message) = Message::decode(&frame).unwrap();
         let Message::PacketIn(packet_in) = message else {
             panic!("a packet-in")
         };

@@ -1,11 +1,9 @@
 //! PACKET_OUT: a packet from the controller.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
-use crate::wire::{Parsed, Span, be_u16, be_u32, pad, rest, span};
-use crate::{Action, BufferId, EncodeError, PortNo};
+use crate::wire::{Parsed, Span, fixed, part, rest};
+use crate::{Action, Actions, BufferId, EncodeError, PortNo};
 
 /// `ofp_packet_out`, OpenFlow 1.3.5 §7.3.7.
 ///
@@ -22,24 +20,25 @@ pub struct PacketOut {
     /// The port that the packet is taken to have come in by; `CONTROLLER` for none.
     pub in_port: PortNo,
     /// What is done with it.
-    pub actions: Vec<Action>,
+    pub actions: Actions,
     /// The packet, from its Ethernet header on.
     pub data: Bytes,
 }
 
 impl PacketOut {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (buffer_id, in_port, actions_len, ())) =
-            context("ofp_packet_out", (be_u32, be_u32, be_u16, pad(6))).parse(i)?;
-        let (i, actions) = context("ofp_packet_out.actions_len", |i| span(i, actions_len.into())).parse(i)?;
-        let (_, actions) = Action::parse_list(actions)?;
+        let (i, head) = fixed::<16>(i, "ofp_packet_out")?;
+        let (i, actions) = part(i, head.u16::<8>().into(), "ofp_packet_out.actions_len")?;
+        let mut list = Actions::new();
+        Action::fill_list(&mut list, actions)?;
         let (i, data) = rest(i)?;
         Ok((
             i,
             Self {
-                buffer_id: BufferId(buffer_id),
-                in_port: PortNo(in_port),
-                actions,
+                buffer_id: BufferId(head.u32::<0>()),
+                in_port: PortNo(head.u32::<4>()),
+                actions: list,
                 data,
             },
         ))
@@ -83,7 +82,7 @@ mod tests {
             Message::PacketOut(PacketOut {
                 buffer_id: BufferId::NO_BUFFER,
                 in_port: PortNo::CONTROLLER,
-                actions: vec![Action::output(PortNo(2))],
+                actions: list![Action::output(PortNo(2))],
                 data: Bytes::from_static(&[0xaa, 0xbb, 0xcc]),
             }),
         )]);
@@ -92,7 +91,7 @@ mod tests {
     #[test]
     fn actions_that_end_after_the_message_are_refused() {
         let frame = bytes("04 0d 0018 00000006 ffffffff fffffffd 0008 000000000000");
-        let error = Message::decode(frame.into()).unwrap_err();
+        let error = Message::decode(&frame.into()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "ofp_packet_out.actions_len at byte 24: ends too early, 8 more bytes expected"

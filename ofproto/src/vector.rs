@@ -9,7 +9,7 @@ use crate::Message;
 pub(crate) fn check(table: &[(&str, Message)]) {
     for (text, expected) in table {
         let frame = Bytes::from(bytes(text));
-        let (header, decoded) = Message::decode(frame.clone()).unwrap_or_else(|e| panic!("{e}: {text}"));
+        let (header, decoded) = Message::decode(&frame).unwrap_or_else(|e| panic!("{e}: {text}"));
         assert_eq!(&decoded, expected, "{text}");
         let mut encoded = BytesMut::from(&b"before"[..]);
         decoded.encode(header.xid, &mut encoded).unwrap();
@@ -40,19 +40,19 @@ fn tear(frame: &[u8]) {
     for end in 0..frame.len() {
         let mut prefix = frame[..end].to_vec();
         assert!(
-            Message::decode(prefix.clone().into()).is_err(),
+            Message::decode(&prefix.clone().into()).is_err(),
             "a prefix of {end} bytes is no message"
         );
         // With a length that fits, decoding gets further.
         if let Some(field) = prefix.get_mut(2..4) {
             field.copy_from_slice(&u16::try_from(end).unwrap().to_be_bytes());
-            let _ = Message::decode(prefix.into());
+            let _ = Message::decode(&prefix.into());
         }
     }
     let mut flipped = frame.to_vec();
     for bit in 0..frame.len() * 8 {
         flipped[bit / 8] ^= 1 << (bit % 8);
-        let _ = Message::decode(Bytes::copy_from_slice(&flipped));
+        let _ = Message::decode(&Bytes::copy_from_slice(&flipped));
         flipped[bit / 8] ^= 1 << (bit % 8);
     }
 }

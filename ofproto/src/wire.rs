@@ -9,7 +9,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use nom::error::{ContextError, ErrorKind, ParseError};
 use nom::{IResult, Input, Needed, Parser};
 
-use crate::{DecodeError, DecodeErrorKind, EncodeError, ErrorCode, MacAddr};
+use crate::{DecodeError, DecodeErrorKind, EncodeError, ErrorCode, List, MacAddr};
 
 /// What a parser gives: the rest of the span and a value, or a fault.
 pub(crate) type Parsed<'a, T> = IResult<Span<'a>, T, Fault>;
@@ -19,48 +19,49 @@ pub(crate) type Parsed<'a, T> = IResult<Span<'a>, T, Fault>;
 pub(crate) struct Span<'a> {
     frame: &'a Bytes,
     bytes: &'a [u8],
-    start: usize,
 }
 
 impl<'a> Span<'a> {
     /// The whole frame.
+    #[inline]
     pub(crate) fn new(frame: &'a Bytes) -> Self {
-        Self {
-            frame,
-            bytes: frame,
-            start: 0,
-        }
+        Self { frame, bytes: frame }
     }
 
+    /// Where it begins, counted from the first byte of the frame.
+    fn offset(&self) -> usize {
+        self.bytes.as_ptr().addr() - self.frame.as_ptr().addr()
+    }
+
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    #[cfg(test)]
+    #[inline]
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
+    /// What is left when all of it was read.
+    pub(crate) fn end(&self) -> Self {
+        self.split(self.len()).0
+    }
+
     /// These bytes as a slice of the frame: shared, not copied.
+    #[inline]
     pub(crate) fn share(&self) -> Bytes {
-        if self.bytes.is_empty() {
-            return Bytes::new();
-        }
-        self.frame.slice(self.start..self.start + self.bytes.len())
+        self.frame.slice_ref(self.bytes)
     }
 
     /// A fault noticed at the first byte of this span.
     pub(crate) fn fault(&self, kind: DecodeErrorKind, context: &'static str) -> nom::Err<Fault> {
-        nom::Err::Error(Fault {
-            kind,
-            offset: self.start,
-            context: Some(context),
-            answer: None,
-        })
+        Fault::new(kind, self.offset(), Some(context), None)
     }
 
     /// A fault noticed at the first byte of this span, with the error to answer.
@@ -70,13 +71,7 @@ impl<'a> Span<'a> {
         context: &'static str,
         answer: ErrorCode,
     ) -> nom::Err<Fault> {
-        let (context, answer) = (Some(context), Some(answer));
-        nom::Err::Error(Fault {
-            kind,
-            offset: self.start,
-            context,
-            answer,
-        })
+        Fault::new(kind, self.offset(), Some(context), Some(answer))
     }
 
     /// A fault of a length field that lies at the first byte of this span.
@@ -89,16 +84,10 @@ impl<'a> Span<'a> {
         self.fault(DecodeErrorKind::Length { found, expected }, context)
     }
 
+    #[inline]
     fn split(self, index: usize) -> (Self, Self) {
         let (head, tail) = self.bytes.split_at(index);
-        (
-            Self {
-                bytes: tail,
-                start: self.start + index,
-                ..self
-            },
-            Self { bytes: head, ..self },
-        )
+        (Self { bytes: tail, ..self }, Self { bytes: head, ..self })
     }
 }
 
@@ -107,18 +96,22 @@ impl<'a> Input for Span<'a> {
     type Iter = std::iter::Copied<std::slice::Iter<'a, u8>>;
     type IterIndices = std::iter::Enumerate<Self::Iter>;
 
+    #[inline]
     fn input_len(&self) -> usize {
         self.bytes.len()
     }
 
+    #[inline]
     fn take(&self, index: usize) -> Self {
         self.split(index).1
     }
 
+    #[inline]
     fn take_from(&self, index: usize) -> Self {
         self.split(index).0
     }
 
+    #[inline]
     fn take_split(&self, index: usize) -> (Self, Self) {
         self.split(index)
     }
@@ -144,30 +137,46 @@ impl<'a> Input for Span<'a> {
     }
 }
 
-/// A [`DecodeError`] in the making: the innermost parser that knows better fills in context and answer.
+/// A [`DecodeError`] in the making: the innermost parser that knows better fills in context and answer. Boxed, since
+/// every parser returns room for it, and nearly none needs it.
 #[derive(Clone, Debug)]
-pub(crate) struct Fault {
+pub(crate) struct Fault(Box<Cause>);
+
+#[derive(Clone, Debug)]
+struct Cause {
     kind: DecodeErrorKind,
     offset: usize,
     context: Option<&'static str>,
     answer: Option<ErrorCode>,
 }
 
-impl From<Fault> for DecodeError {
-    fn from(fault: Fault) -> Self {
-        Self {
-            kind: fault.kind,
-            offset: fault.offset,
-            context: fault.context.unwrap_or("ofp_header"),
-            answer: fault.answer.unwrap_or(ErrorCode::BAD_REQUEST_BAD_LEN),
-        }
+impl Fault {
+    #[cold]
+    fn new(
+        kind: DecodeErrorKind,
+        offset: usize,
+        context: Option<&'static str>,
+        answer: Option<ErrorCode>,
+    ) -> nom::Err<Self> {
+        nom::Err::Error(Self(Box::new(Cause {
+            kind,
+            offset,
+            context,
+            answer,
+        })))
     }
 }
 
 impl From<nom::Err<Fault>> for DecodeError {
+    #[cold]
     fn from(error: nom::Err<Fault>) -> Self {
         match error {
-            nom::Err::Error(fault) | nom::Err::Failure(fault) => fault.into(),
+            nom::Err::Error(Fault(cause)) | nom::Err::Failure(Fault(cause)) => Self {
+                kind: cause.kind,
+                offset: cause.offset,
+                context: cause.context.unwrap_or("ofp_header"),
+                answer: cause.answer.unwrap_or(ErrorCode::BAD_REQUEST_BAD_LEN),
+            },
             // No parser here asks for more input; a frame is whole before it is parsed.
             nom::Err::Incomplete(_) => Self {
                 kind: DecodeErrorKind::Truncated { missing: 1 },
@@ -180,13 +189,14 @@ impl From<nom::Err<Fault>> for DecodeError {
 }
 
 impl ParseError<Span<'_>> for Fault {
+    #[cold]
     fn from_error_kind(input: Span<'_>, _: ErrorKind) -> Self {
-        Self {
+        Self(Box::new(Cause {
             kind: DecodeErrorKind::Truncated { missing: 1 },
-            offset: input.start + input.len(),
+            offset: input.offset() + input.len(),
             context: None,
             answer: None,
-        }
+        }))
     }
 
     fn append(_: Span<'_>, _: ErrorKind, other: Self) -> Self {
@@ -195,95 +205,153 @@ impl ParseError<Span<'_>> for Fault {
 }
 
 impl ContextError<Span<'_>> for Fault {
+    #[cold]
     fn add_context(_: Span<'_>, context: &'static str, mut other: Self) -> Self {
-        other.context.get_or_insert(context);
+        other.0.context.get_or_insert(context);
         other
     }
 }
 
 /// Names the error to answer with when `parser` fails and nothing inside it named one.
+#[inline]
 pub(crate) fn answering<'a, T>(
     answer: ErrorCode,
     mut parser: impl FnMut(Span<'a>) -> Parsed<'a, T>,
 ) -> impl FnMut(Span<'a>) -> Parsed<'a, T> {
-    move |i| {
-        parser(i).map_err(|error| {
-            error.map(|mut fault| {
-                fault.answer.get_or_insert(answer);
-                fault
-            })
+    move |i| parser(i).map_err(or_answer(answer))
+}
+
+/// Names the error to answer with for a fault that does not name one itself.
+pub(crate) fn or_answer(answer: ErrorCode) -> impl Fn(nom::Err<Fault>) -> nom::Err<Fault> {
+    move |error| {
+        error.map(|mut fault| {
+            fault.0.answer.get_or_insert(answer);
+            fault
         })
     }
 }
 
-fn array<const N: usize>(i: Span<'_>) -> Parsed<'_, [u8; N]> {
-    match i.bytes.split_first_chunk::<N>() {
-        Some((head, tail)) => Ok((
-            Span {
-                bytes: tail,
-                start: i.start + N,
-                ..i
-            },
-            *head,
-        )),
-        None => Err(truncated(i, N)),
+/// Names the structure in which a fault happened that does not name one itself.
+pub(crate) fn or_context(context: &'static str) -> impl Fn(nom::Err<Fault>) -> nom::Err<Fault> {
+    move |error| {
+        error.map(|mut fault| {
+            fault.0.context.get_or_insert(context);
+            fault
+        })
     }
 }
 
-fn truncated(i: Span<'_>, wanted: usize) -> nom::Err<Fault> {
-    nom::Err::Error(Fault {
-        kind: DecodeErrorKind::Truncated {
-            missing: wanted - i.len(),
-        },
-        offset: i.start + i.len(),
-        context: None,
-        answer: None,
-    })
+#[inline]
+fn array<const N: usize>(i: Span<'_>) -> Parsed<'_, [u8; N]> {
+    match i.bytes.split_first_chunk::<N>() {
+        Some((head, tail)) => Ok((Span { bytes: tail, ..i }, *head)),
+        None => Err(truncated(i, N, None)),
+    }
 }
 
+#[cold]
+fn truncated(i: Span<'_>, wanted: usize, context: Option<&'static str>) -> nom::Err<Fault> {
+    let kind = DecodeErrorKind::Truncated {
+        missing: wanted - i.len(),
+    };
+    Fault::new(kind, i.offset() + i.len(), context, None)
+}
+
+#[inline]
 pub(crate) fn be_u8(i: Span<'_>) -> Parsed<'_, u8> {
     array(i).map(|(i, [byte])| (i, byte))
 }
 
+#[inline]
 pub(crate) fn be_u16(i: Span<'_>) -> Parsed<'_, u16> {
     array(i).map(|(i, bytes)| (i, u16::from_be_bytes(bytes)))
 }
 
-pub(crate) fn be_u24(i: Span<'_>) -> Parsed<'_, u32> {
-    array(i).map(|(i, [a, b, c])| (i, u32::from_be_bytes([0, a, b, c])))
-}
-
+#[inline]
 pub(crate) fn be_u32(i: Span<'_>) -> Parsed<'_, u32> {
     array(i).map(|(i, bytes)| (i, u32::from_be_bytes(bytes)))
 }
 
+#[inline]
 pub(crate) fn be_u64(i: Span<'_>) -> Parsed<'_, u64> {
     array(i).map(|(i, bytes)| (i, u64::from_be_bytes(bytes)))
 }
 
-pub(crate) fn octets<const N: usize>(i: Span<'_>) -> Parsed<'_, [u8; N]> {
-    array(i)
-}
-
+#[inline]
 pub(crate) fn mac(i: Span<'_>) -> Parsed<'_, MacAddr> {
     array::<6>(i).map(|(i, bytes)| (i, MacAddr::from(bytes)))
 }
 
+/// The part of a fixed size that a structure begins with. Fields are read at their places, which are those of the
+/// sketch in the structure's documentation; that they lie inside is checked when the crate is compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Fixed<'a, const N: usize>(&'a [u8; N]);
+
+impl<const N: usize> Fixed<'_, N> {
+    #[inline]
+    fn at<const AT: usize, const WIDTH: usize>(&self) -> [u8; WIDTH] {
+        const { assert!(AT + WIDTH <= N, "the field lies inside the structure") };
+        std::array::from_fn(|index| self.0[AT + index])
+    }
+
+    #[inline]
+    pub(crate) fn u8<const AT: usize>(&self) -> u8 {
+        self.at::<AT, 1>()[0]
+    }
+
+    #[inline]
+    pub(crate) fn u16<const AT: usize>(&self) -> u16 {
+        u16::from_be_bytes(self.at::<AT, 2>())
+    }
+
+    #[inline]
+    pub(crate) fn u32<const AT: usize>(&self) -> u32 {
+        u32::from_be_bytes(self.at::<AT, 4>())
+    }
+
+    #[inline]
+    pub(crate) fn u64<const AT: usize>(&self) -> u64 {
+        u64::from_be_bytes(self.at::<AT, 8>())
+    }
+}
+
+/// The fixed part of `context`.
+#[inline]
+pub(crate) fn fixed<'a, const N: usize>(i: Span<'a>, context: &'static str) -> Parsed<'a, Fixed<'a, N>> {
+    match i.bytes.split_first_chunk::<N>() {
+        Some((head, tail)) => Ok((Span { bytes: tail, ..i }, Fixed(head))),
+        None => Err(truncated(i, N, Some(context))),
+    }
+}
+
+/// The next `count` bytes as a span of their own; that there are so many is said by `context`.
+#[inline]
+pub(crate) fn part<'a>(i: Span<'a>, count: usize, context: &'static str) -> Parsed<'a, Span<'a>> {
+    if count > i.len() {
+        Err(truncated(i, count, Some(context)))
+    } else {
+        Ok(i.split(count))
+    }
+}
+
 /// `count` bytes of padding, whatever they hold.
+#[inline]
 pub(crate) fn pad<'a>(count: usize) -> impl Parser<Span<'a>, Output = (), Error = Fault> {
     move |i: Span<'a>| span(i, count).map(|(i, _)| (i, ()))
 }
 
 /// The next `count` bytes as a span of their own.
+#[inline]
 pub(crate) fn span(i: Span<'_>, count: usize) -> Parsed<'_, Span<'_>> {
     if count > i.len() {
-        Err(truncated(i, count))
+        Err(truncated(i, count, None))
     } else {
         Ok(i.split(count))
     }
 }
 
 /// What is left, as a slice of the frame.
+#[inline]
 pub(crate) fn rest(i: Span<'_>) -> Parsed<'_, Bytes> {
     let (end, all) = i.split(i.len());
     Ok((end, all.share()))
@@ -303,6 +371,7 @@ pub(crate) fn count(i: Span<'_>, length_of_next: impl Fn(&[u8]) -> Option<usize>
 }
 
 /// The length of an item of at least `MIN` bytes, in a 16-bit field `AT` bytes after its beginning.
+#[inline]
 pub(crate) fn length_at<const AT: usize, const MIN: usize>(bytes: &[u8]) -> Option<usize> {
     let field = bytes.get(AT..AT + 2)?;
     let length = usize::from(u16::from_be_bytes([field[0], field[1]]));
@@ -314,43 +383,67 @@ pub(crate) fn counted<'a, T>(
     length_of_next: impl Fn(&[u8]) -> Option<usize>,
     mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
 ) -> impl FnMut(Span<'a>) -> Parsed<'a, Vec<T>> {
-    move |mut i| {
+    move |i| {
         let mut items = Vec::with_capacity(count(i, &length_of_next));
-        while !i.is_empty() {
-            let (next, value) = item(i)?;
-            debug_assert!(next.len() < i.len(), "an item takes at least one byte");
-            items.push(value);
-            i = next;
-        }
-        Ok((i, items))
+        read_all(i, &mut item, |value| items.push(value))?;
+        Ok((i.end(), items))
     }
+}
+
+/// Reads what is left as items, `count` of them as it seems, to the very end; into a list that is short nearly always,
+/// and stays where it is.
+#[inline]
+pub(crate) fn fill<'a, T, const INLINE: usize>(
+    items: &mut List<T, INLINE>,
+    i: Span<'a>,
+    count: usize,
+    mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
+) -> Result<(), nom::Err<Fault>> {
+    items.reserve(count);
+    read_all(i, &mut item, |value| items.push(value))
+}
+
+/// Gives every item to `take`, to the very end.
+#[inline]
+fn read_all<'a, T>(
+    mut i: Span<'a>,
+    item: &mut impl FnMut(Span<'a>) -> Parsed<'a, T>,
+    mut take: impl FnMut(T),
+) -> Result<(), nom::Err<Fault>> {
+    while !i.is_empty() {
+        let (next, value) = item(i)?;
+        debug_assert!(next.len() < i.len(), "an item takes at least one byte");
+        take(value);
+        i = next;
+    }
+    Ok(())
 }
 
 /// As [`counted`], of items of `size` bytes.
 pub(crate) fn array_of<'a, T>(
     size: usize,
-    item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
+    mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
 ) -> impl FnMut(Span<'a>) -> Parsed<'a, Vec<T>> {
-    counted(move |_| Some(size), item)
+    move |i| {
+        let mut items = Vec::with_capacity(i.len() / size);
+        read_all(i, &mut item, |value| items.push(value))?;
+        Ok((i.end(), items))
+    }
 }
 
 /// What is left as items, one after the other to the very end.
 pub(crate) fn list<'a, T>(
     mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
 ) -> impl FnMut(Span<'a>) -> Parsed<'a, Vec<T>> {
-    move |mut i| {
+    move |i| {
         let mut items = Vec::new();
-        while !i.is_empty() {
-            let (next, value) = item(i)?;
-            debug_assert!(next.len() < i.len(), "an item takes at least one byte");
-            items.push(value);
-            i = next;
-        }
-        Ok((i, items))
+        read_all(i, &mut item, |value| items.push(value))?;
+        Ok((i.end(), items))
     }
 }
 
 /// Refuses bytes after the end of `context`.
+#[inline]
 pub(crate) fn end(i: Span<'_>, context: &'static str) -> Result<(), nom::Err<Fault>> {
     if i.is_empty() {
         Ok(())

@@ -53,7 +53,7 @@ fn as_printed(message: Message) -> Message {
                 flow.cookie = Cookie(0);
             }
             flow.instructions
-                .retain(|instruction| *instruction != Instruction::ApplyActions(vec![]));
+                .retain(|instruction| *instruction != Instruction::ApplyActions(list![]));
             flow.instructions.sort_by_key(|instruction| match instruction {
                 Instruction::Meter(_) => 0,
                 Instruction::ApplyActions(_) => 1,
@@ -91,9 +91,9 @@ fn a_flow_in_the_words_of_ovs_ofctl() {
             .with(OxmField::EthType(0x800))
             .with(OxmField::IpProto(17))
             .with(OxmField::UdpDst(5001)),
-        instructions: vec![
+        instructions: list![
             Instruction::Meter(MeterId(1)),
-            Instruction::ApplyActions(vec![
+            Instruction::ApplyActions(list![
                 Action::SetField(OxmField::IpDscp(8)),
                 Action::Group(GroupId(1)),
             ]),
@@ -117,8 +117,8 @@ fn a_group_in_the_words_of_ovs_ofctl() {
         type_: GroupType::All,
         group_id: GroupId(1),
         buckets: vec![
-            bucket(vec![Action::output(PortNo(2))]),
-            bucket(vec![
+            bucket(list![Action::output(PortNo(2))]),
+            bucket(list![
                 Action::SetField(OxmField::EthDst(MacAddr::new(2, 0, 0, 0, 0, 1).into())),
                 Action::output(PortNo(3)),
             ]),

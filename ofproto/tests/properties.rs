@@ -18,7 +18,7 @@ proptest! {
     #[test]
     fn decoding_undoes_encoding(message in any::message(), xid: u32) {
         let frame = encoded(&message, Xid(xid));
-        let (header, decoded) = Message::decode(frame.clone()).expect("what was encoded decodes");
+        let (header, decoded) = Message::decode(&frame).expect("what was encoded decodes");
         prop_assert_eq!(header.xid, Xid(xid));
         prop_assert_eq!(usize::from(header.length), frame.len());
         prop_assert_eq!(decoded, message);
@@ -33,11 +33,11 @@ proptest! {
         frame.extend(body);
         let length = u16::try_from(frame.len()).expect("a short frame");
         frame[2..4].copy_from_slice(&length.to_be_bytes());
-        match Message::decode(frame.clone().into()) {
+        match Message::decode(&frame.clone().into()) {
             Ok((header, message)) => {
                 prop_assert!(!message.text(header.xid).to_string().is_empty());
                 let once = encoded(&message, header.xid);
-                let (_, again) = Message::decode(once.clone()).expect("what was encoded decodes");
+                let (_, again) = Message::decode(&once).expect("what was encoded decodes");
                 prop_assert_eq!(encoded(&again, header.xid), once);
             }
             Err(error) => {
@@ -61,7 +61,7 @@ proptest! {
         frame.truncate(8.max(cut.index(frame.len() + 1)));
         let length = u16::try_from(frame.len()).expect("a short frame");
         frame[2..4].copy_from_slice(&length.to_be_bytes());
-        if let Ok((header, message)) = Message::decode(frame.into()) {
+        if let Ok((header, message)) = Message::decode(&frame.into()) {
             prop_assert!(!message.text(header.xid).to_string().is_empty());
         }
     }
@@ -80,7 +80,7 @@ proptest! {
         for part in [&stream[..tear], &stream[tear..]] {
             buf.extend_from_slice(part);
             while let Some(frame) = splitter.next(&mut buf).expect("a sound stream") {
-                got.push(Message::decode(frame).expect("a whole message").1);
+                got.push(Message::decode(&frame).expect("a whole message").1);
             }
         }
         prop_assert_eq!(got, messages);

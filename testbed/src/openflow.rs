@@ -61,7 +61,7 @@ impl Client {
     pub fn receive(&mut self) -> Result<Received> {
         loop {
             if let Some(frame) = self.splitter.next(&mut self.received)? {
-                return Ok(Message::decode(frame)?);
+                return Ok(Message::decode(&frame)?);
             }
             let mut bytes = [0; 4096];
             let count = self.stream.read(&mut bytes).context("the bridge says nothing")?;

@@ -14,6 +14,10 @@ pub type Outbox = mpsc::Sender<Outgoing>;
 
 /// What the writer is told.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a queue has few; a message is not worth an allocation of its own"
+)]
 pub enum Outgoing {
     /// Send a message.
     Message(Xid, Message),
@@ -77,7 +81,7 @@ fn hint(error: &FrameError) -> &'static str {
 }
 
 fn event_of(conn: ConnId, frame: &Bytes) -> Event {
-    match Message::decode(frame.clone()) {
+    match Message::decode(frame) {
         Ok((header, message)) => Event::Message {
             conn,
             header,

@@ -123,7 +123,7 @@ fn print_stream(bytes: &[u8]) -> Printed {
     loop {
         let at = bytes.len() - left.len();
         let note = match splitter.next(&mut left) {
-            Ok(Some(frame)) => match Message::decode(frame) {
+            Ok(Some(frame)) => match Message::decode(&frame) {
                 Ok((header, message)) => {
                     let text = message.text(header.xid).at_version(header.version);
                     let _ = writeln!(printed.text, "{text}");

@@ -60,7 +60,7 @@ impl Conversation {
                 Ok(Some(frame)) => {
                     let end = done + frame.len();
                     let what =
-                        Message::decode(frame).map_err(|error| format!("message at byte {at}: {error}"));
+                        Message::decode(&frame).map_err(|error| format!("message at byte {at}: {error}"));
                     self.say(run, end, what);
                 }
                 Ok(None) => {
@@ -107,7 +107,7 @@ fn is_message(bytes: &Bytes) -> bool {
     };
     let behind = bytes.slice(length..);
     (behind.len() < HEADER_LEN || message_length(&behind).is_some())
-        && Message::decode(bytes.slice(..length)).is_ok()
+        && Message::decode(&bytes.slice(..length)).is_ok()
 }
 
 /// The length that a header gives, when it may be a header.

@@ -1,6 +1,8 @@
 //! The access side: known hosts get their packets, unknown ones are asked for, ARP comes to the controller.
 
-use ofproto::{Action, Instruction, Masked, Match, MeterBand, MeterFlags, MeterId, OxmField, PortNo};
+use ofproto::{
+    Action, Instruction, Instructions, Masked, Match, MeterBand, MeterFlags, MeterId, OxmField, PortNo, list,
+};
 
 use super::SiteView;
 use super::class::{IPV4, masked};
@@ -26,19 +28,19 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
         let to_host = Match::new()
             .with(OxmField::EthType(IPV4))
             .with(OxmField::Ipv4Dst(Masked::from(ip)));
-        let hand_over = Instruction::ApplyActions(vec![
+        let hand_over = Instruction::ApplyActions(list![
             Action::DecNwTtl,
             Action::SetField(OxmField::EthSrc(Masked::from(access.mac))),
             Action::SetField(OxmField::EthDst(Masked::from(mac))),
             Action::output(access.number),
         ]);
-        contents.flow(Table::Deliver, slot, priority::HOST, &to_host, vec![hand_over]);
+        contents.flow(Table::Deliver, slot, priority::HOST, &to_host, list![hand_over]);
     }
     for gateway in &view.site.access.gateways {
         let to_subnet = Match::new()
             .with(OxmField::EthType(IPV4))
             .with(OxmField::Ipv4Dst(masked(*gateway)));
-        let mut ask = vec![Instruction::Meter(PUNT_METER)];
+        let mut ask = list![Instruction::Meter(PUNT_METER)];
         ask.extend(to_controller());
         contents.flow(Table::Deliver, slot, priority::DEFAULT, &to_subnet, ask);
     }
@@ -52,8 +54,8 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
     contents.meters.insert(PUNT_METER, limit);
 }
 
-fn to_controller() -> Vec<Instruction> {
-    vec![Instruction::ApplyActions(vec![Action::output(
+fn to_controller() -> Instructions {
+    list![Instruction::ApplyActions(list![Action::output(
         PortNo::CONTROLLER,
     )])]
 }

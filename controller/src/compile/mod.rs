@@ -5,7 +5,7 @@ mod deliver;
 mod receiver;
 mod sender;
 
-use ofproto::{FlowModFlags, Instruction, Match};
+use ofproto::{FlowModFlags, Instructions, Match};
 use policies::{ClassMatch, PathIndex, Site};
 
 use crate::datapath::{Contents, FlowEntry, Ports};
@@ -87,14 +87,7 @@ pub fn compile(view: &SiteView<'_>) -> Contents {
 }
 
 impl Contents {
-    fn flow(
-        &mut self,
-        table: Table,
-        slot: Slot,
-        priority: u16,
-        match_: &Match,
-        instructions: Vec<Instruction>,
-    ) {
+    fn flow(&mut self, table: Table, slot: Slot, priority: u16, match_: &Match, instructions: Instructions) {
         let entry = FlowEntry {
             cookie: slot.cookie(table),
             flags: FlowModFlags::SEND_FLOW_REM,

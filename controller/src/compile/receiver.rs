@@ -1,6 +1,6 @@
 //! The receiving side: what each path brought is counted by colour, and the mark comes off.
 
-use ofproto::{Action, Instruction, Match, OxmField};
+use ofproto::{Action, Instruction, Match, OxmField, list};
 
 use super::SiteView;
 use super::class::{IPV4, class_match};
@@ -21,14 +21,14 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
             Slot::UNCLAIMED,
             priority::FROM_UPLINK,
             &from_uplink,
-            vec![Instruction::GotoTable(Table::Receive.id())],
+            list![Instruction::GotoTable(Table::Receive.id())],
         );
         contents.flow(
             Table::Receive,
             Slot::UNCLAIMED,
             priority::DEFAULT,
             &from_uplink,
-            vec![Instruction::GotoTable(Table::Deliver.id())],
+            list![Instruction::GotoTable(Table::Deliver.id())],
         );
     }
     for receiving in &view.receiving {
@@ -51,9 +51,9 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
                         receiving.slot,
                         priority::POLICY + receiving.priority,
                         &class_match(&marked).with(OxmField::InPort(port.number)),
-                        vec![
+                        list![
                             Instruction::Meter(meter),
-                            Instruction::ApplyActions(vec![Action::SetField(OxmField::IpDscp(
+                            Instruction::ApplyActions(list![Action::SetField(OxmField::IpDscp(
                                 receiving.restored_dscp,
                             ))]),
                             Instruction::GotoTable(Table::Deliver.id()),

@@ -1,7 +1,8 @@
 //! The sending side: classes told apart, counted, marked, and sent on their paths.
 
 use ofproto::{
-    Action, Bucket, GroupType, Instruction, Masked, Match, MeterBand, MeterFlags, OxmField, PortNo,
+    Action, Bucket, GroupType, Instruction, Instructions, Masked, Match, MeterBand, MeterFlags, OxmField,
+    PortNo, list,
 };
 use policies::DefaultRoute;
 
@@ -57,13 +58,13 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
         contents
             .groups
             .insert(slot.main_group(), group(view, &GroupPlan::FastFailover(uplinks)));
-        let send = vec![Action::Group(slot.main_group())];
+        let send = list![Action::Group(slot.main_group())];
         contents.flow(
             Table::Steer,
             slot,
             priority::DEFAULT,
             &of_slot(slot),
-            vec![Instruction::ApplyActions(send)],
+            list![Instruction::ApplyActions(send)],
         );
     }
 }
@@ -79,7 +80,7 @@ pub fn steer(sending: &Sending, contents: &mut Contents) {
     };
     let mark = sending.mark.map(|dscp| Action::SetField(OxmField::IpDscp(dscp)));
     let actions = mark.into_iter().chain([Action::Group(group)]).collect();
-    let instructions = vec![
+    let instructions = list![
         Instruction::Meter(slot.sender_meter(sending.colour)),
         Instruction::ApplyActions(actions),
     ];
@@ -93,9 +94,9 @@ pub fn steer(sending: &Sending, contents: &mut Contents) {
 }
 
 /// The TTL is lowered before the packet is counted: one that dies of it was never sent.
-fn to_steer(slot: Slot) -> Vec<Instruction> {
-    vec![
-        Instruction::ApplyActions(vec![Action::DecNwTtl]),
+fn to_steer(slot: Slot) -> Instructions {
+    list![
+        Instruction::ApplyActions(list![Action::DecNwTtl]),
         Instruction::WriteMetadata {
             metadata: slot.metadata(),
             mask: u64::MAX,
@@ -131,7 +132,7 @@ fn bucket(view: &SiteView<'_>, uplink: &str, watched: bool) -> Option<Bucket> {
         .mac(&Side::Uplink(uplink.name.clone()), uplink.next_hop)?;
     Some(Bucket {
         watch_port: if watched { port.number } else { PortNo::ANY },
-        actions: vec![
+        actions: list![
             Action::SetField(OxmField::EthSrc(Masked::from(port.mac))),
             Action::SetField(OxmField::EthDst(Masked::from(next_hop))),
             Action::output(port.number),

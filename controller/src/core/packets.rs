@@ -1,6 +1,6 @@
 //! Packets that a switch handed up: ARP, and the first packet to a host that is not known yet.
 
-use ofproto::{Action, BufferId, Message, PacketIn, PacketOut, PortNo};
+use ofproto::{Action, BufferId, Message, PacketIn, PacketOut, PortNo, list};
 use policies::Timestamp;
 
 use super::{Core, Key};
@@ -110,7 +110,7 @@ impl Core {
         let message = Message::PacketOut(PacketOut {
             buffer_id: BufferId::NO_BUFFER,
             in_port: PortNo::CONTROLLER,
-            actions: vec![Action::output(port)],
+            actions: list![Action::output(port)],
             data,
         });
         effects.push(Effect::Send {

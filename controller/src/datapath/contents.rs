@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use ofproto::{
-    Bucket, Cookie, FlowModFlags, FlowStats, GroupDesc, GroupId, GroupType, Instruction, Match, MeterBand,
-    MeterConfig, MeterFlags, MeterId, TableId,
+    Bucket, Cookie, FlowModFlags, FlowStats, GroupDesc, GroupId, GroupType, Instruction, Instructions, Match,
+    MeterBand, MeterConfig, MeterFlags, MeterId, TableId,
 };
 
 use crate::pipeline::{COOKIE_MASK, COOKIE_PREFIX, GROUPS, METERS};
@@ -42,7 +42,7 @@ pub struct FlowEntry {
     /// Flags that the switch keeps.
     pub flags: FlowModFlags,
     /// What happens to a packet, in the order in which the switch lists them.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Instructions,
 }
 
 /// A group without its counters.

@@ -151,14 +151,14 @@ const MAX_DEPTH: u8 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ofproto::Action;
+    use ofproto::{Action, list};
 
     const ID: GroupId = GroupId(7);
 
     fn to(port: u32, watched: bool) -> Bucket {
         Bucket {
             watch_port: if watched { PortNo(port) } else { PortNo::ANY },
-            actions: vec![Action::output(PortNo(port))],
+            actions: list![Action::output(PortNo(port))],
             ..Bucket::default()
         }
     }

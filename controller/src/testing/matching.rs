@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use ofproto::{ErrorCode, MacAddr, Masked, Match, OxmField, PortNo};
 
-use super::packet::{Body, ETH_TYPE_ARP, ETH_TYPE_IPV4, Ipv4Packet, Packet, TCP, UDP};
+use super::packet::{Body, Ipv4Packet, Packet, TCP, UDP};
 
 /// A packet on its way through the tables, with what a match can see beside its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +67,11 @@ pub(super) fn check_match(match_: &Match) -> Result<(), ErrorCode> {
         {
             return Err(ErrorCode::BAD_MATCH_DUP_FIELD);
         }
+        if !is_known(field) {
+            return Err(ErrorCode::BAD_MATCH_BAD_FIELD);
+        }
         // A prerequisite comes before the field that needs it (§7.2.3.6).
-        if !prerequisites_met(field, before).ok_or(ErrorCode::BAD_MATCH_BAD_FIELD)? {
+        if field.missing_prerequisite(before).is_some() {
             return Err(ErrorCode::BAD_MATCH_BAD_PREREQ);
         }
         if matches!(field, OxmField::IpDscp(64..)) || matches!(field, OxmField::IpEcn(4..)) {
@@ -100,10 +103,9 @@ pub(super) fn check_set_field(field: &OxmField, match_: &Match) -> Result<(), Er
     if matches!(field, OxmField::IpDscp(64..)) || matches!(field, OxmField::IpEcn(4..)) {
         return Err(ErrorCode::BAD_ACTION_BAD_SET_ARGUMENT);
     }
-    if prerequisites_met(field, &match_.fields) == Some(true) {
-        Ok(())
-    } else {
-        Err(ErrorCode::BAD_ACTION_MATCH_INCONSISTENT)
+    match field.missing_prerequisite(&match_.fields) {
+        None => Ok(()),
+        Some(_) => Err(ErrorCode::BAD_ACTION_MATCH_INCONSISTENT),
     }
 }
 
@@ -156,28 +158,30 @@ fn narrower(given: &OxmField, wanted: &OxmField) -> bool {
     given_mask & wanted_mask == wanted_mask && given & wanted_mask == wanted
 }
 
-/// Whether the fields `present` allow this one (§7.2.3.7, table 12); `None` for a field that this switch does not
-/// know.
-fn prerequisites_met(field: &OxmField, present: &[OxmField]) -> Option<bool> {
-    let eth_type = |wanted: u16| present.contains(&OxmField::EthType(wanted));
-    let protocol = |wanted: u8| eth_type(ETH_TYPE_IPV4) && present.contains(&OxmField::IpProto(wanted));
-    Some(match field {
+/// Whether this switch knows the field.
+fn is_known(field: &OxmField) -> bool {
+    matches!(
+        field,
         OxmField::InPort(_)
-        | OxmField::Metadata(_)
-        | OxmField::EthSrc(_)
-        | OxmField::EthDst(_)
-        | OxmField::EthType(_) => true,
-        OxmField::IpProto(_)
-        | OxmField::IpDscp(_)
-        | OxmField::IpEcn(_)
-        | OxmField::Ipv4Src(_)
-        | OxmField::Ipv4Dst(_) => eth_type(ETH_TYPE_IPV4),
-        OxmField::TcpSrc(_) | OxmField::TcpDst(_) => protocol(TCP),
-        OxmField::UdpSrc(_) | OxmField::UdpDst(_) => protocol(UDP),
-        OxmField::SctpSrc(_) | OxmField::SctpDst(_) => protocol(SCTP),
-        OxmField::ArpOp(_) | OxmField::ArpSpa(_) | OxmField::ArpTpa(_) => eth_type(ETH_TYPE_ARP),
-        _ => return None,
-    })
+            | OxmField::Metadata(_)
+            | OxmField::EthSrc(_)
+            | OxmField::EthDst(_)
+            | OxmField::EthType(_)
+            | OxmField::IpProto(_)
+            | OxmField::IpDscp(_)
+            | OxmField::IpEcn(_)
+            | OxmField::Ipv4Src(_)
+            | OxmField::Ipv4Dst(_)
+            | OxmField::TcpSrc(_)
+            | OxmField::TcpDst(_)
+            | OxmField::UdpSrc(_)
+            | OxmField::UdpDst(_)
+            | OxmField::SctpSrc(_)
+            | OxmField::SctpDst(_)
+            | OxmField::ArpOp(_)
+            | OxmField::ArpSpa(_)
+            | OxmField::ArpTpa(_)
+    )
 }
 
 fn covers_ip(wanted: &Masked<Ipv4Addr>, ip: Ipv4Addr) -> bool {
@@ -198,6 +202,7 @@ const SCTP: u8 = 132;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::packet::ETH_TYPE_IPV4;
     use crate::testing::packet::Payload;
 
     fn flight() -> InFlight {

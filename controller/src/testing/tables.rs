@@ -2,8 +2,8 @@
 
 use ofproto::{
     Action, BufferId, Cookie, ErrorCode, FlowMod, FlowModCommand, FlowModFlags, FlowRemoved,
-    FlowRemovedReason, FlowStats, FlowStatsRequest, GroupId, Instruction, Match, MeterId, OxmField, PortNo,
-    TableId,
+    FlowRemovedReason, FlowStats, FlowStatsRequest, GroupId, Instruction, Instructions, Match, MeterId,
+    OxmField, PortNo, TableId,
 };
 use policies::Timestamp;
 
@@ -34,7 +34,7 @@ pub struct Entry {
     /// Seconds; 0 is for ever.
     pub timeouts: (u16, u16),
     /// In the order in which they are carried out.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Instructions,
     added: Timestamp,
 }
 
@@ -326,7 +326,7 @@ fn actions_of(instruction: &Instruction) -> &[Action] {
 }
 
 /// Whatever the order on the wire, instructions are carried out and listed in this one (§5.9).
-fn in_execution_order(mut instructions: Vec<Instruction>) -> Vec<Instruction> {
+fn in_execution_order(mut instructions: Instructions) -> Instructions {
     instructions.sort_by_key(|instruction| match instruction {
         Instruction::Meter(_) => 0,
         Instruction::ApplyActions(_) => 1,

@@ -6,7 +6,7 @@ use controller::testing::World;
 use ofproto::{
     Action, Bucket, Cookie, ErrorCode, FlowMod, FlowModCommand, FlowModFlags, GroupId, GroupMod,
     GroupModCommand, GroupType, Instruction, Match, Message, MessageType, MeterBand, MeterFlags, MeterId,
-    MeterMod, MeterModCommand, MultipartRequestBody, OxmField, PortNo, TableId,
+    MeterMod, MeterModCommand, MultipartRequestBody, OxmField, PortNo, TableId, list,
 };
 
 use crate::audit::Audit;
@@ -274,7 +274,7 @@ fn foreign_things() -> Vec<Message> {
         type_: GroupType::All,
         group_id: FOREIGN_GROUP,
         buckets: vec![Bucket {
-            actions: vec![Action::output(PortNo(1))],
+            actions: list![Action::output(PortNo(1))],
             ..Bucket::default()
         }],
     };
@@ -294,7 +294,7 @@ fn foreign_things() -> Vec<Message> {
             priority: 7,
             flags: FlowModFlags::SEND_FLOW_REM,
             match_: Match::new().with(OxmField::EthType(0x88cc)),
-            instructions: vec![instruction],
+            instructions: list![instruction],
             ..FlowMod::default()
         })
     };
@@ -304,7 +304,7 @@ fn foreign_things() -> Vec<Message> {
         flow(
             0,
             0,
-            Instruction::ApplyActions(vec![Action::Group(FOREIGN_GROUP)]),
+            Instruction::ApplyActions(list![Action::Group(FOREIGN_GROUP)]),
         ),
         flow(0x1234, 9, Instruction::Meter(FOREIGN_METER)),
     ]

@@ -2,10 +2,11 @@
 
 use controller::testing::{ArpPacket, Body, FakeDatapath, Ipv4Packet, Packet, Payload};
 use ofproto::{
-    Action, Bucket, Cookie, DatapathId, ErrorCode, FlowMod, FlowModCommand, FlowModFlags, FlowRemovedReason,
-    FlowStatsRequest, GroupId, GroupMod, GroupModCommand, GroupType, Instruction, MacAddr, Match, Message,
-    MeterBand, MeterFlags, MeterId, MeterMod, MeterModCommand, MultipartReply, MultipartReplyBody,
-    MultipartRequest, MultipartRequestBody, OxmField, PacketOut, PortNo, PortReason, TableId, Xid,
+    Action, Actions, Bucket, Cookie, DatapathId, ErrorCode, FlowMod, FlowModCommand, FlowModFlags,
+    FlowRemovedReason, FlowStatsRequest, GroupId, GroupMod, GroupModCommand, GroupType, Instruction,
+    Instructions, MacAddr, Match, Message, MeterBand, MeterFlags, MeterId, MeterMod, MeterModCommand,
+    MultipartReply, MultipartReplyBody, MultipartRequest, MultipartRequestBody, OxmField, PacketOut, PortNo,
+    PortReason, TableId, Xid, list,
 };
 use policies::Timestamp;
 
@@ -14,7 +15,7 @@ use crate::common::*;
 #[test]
 fn a_packet_takes_the_entry_of_the_highest_priority_through_every_table() {
     let mut switch = switch();
-    let to_second = vec![
+    let to_second = list![
         Instruction::WriteMetadata {
             metadata: 5,
             mask: u64::MAX,
@@ -38,13 +39,13 @@ fn without_an_entry_a_packet_is_dropped_and_the_way_back_is_skipped() {
             0,
             1,
             Match::new(),
-            apply(vec![Action::output(PortNo(1)), Action::output(PortNo(2))]),
+            apply(list![Action::output(PortNo(1)), Action::output(PortNo(2))]),
         ),
     );
     assert_eq!(ports(&switch.receive(NOW, PortNo(1), udp())), [2]);
     tell(
         &mut switch,
-        flow(0, 1, Match::new(), apply(vec![Action::output(PortNo::IN_PORT)])),
+        flow(0, 1, Match::new(), apply(list![Action::output(PortNo::IN_PORT)])),
     );
     assert_eq!(ports(&switch.receive(NOW, PortNo(1), udp())), [1]);
 }
@@ -53,7 +54,7 @@ fn without_an_entry_a_packet_is_dropped_and_the_way_back_is_skipped() {
 fn each_bucket_of_all_starts_from_the_packet_as_it_came() {
     let mut switch = switch();
     let mark = |dscp: u8, port: u32| Bucket {
-        actions: vec![
+        actions: list![
             Action::output(PortNo(port)),
             Action::SetField(OxmField::IpDscp(dscp)),
         ],
@@ -70,7 +71,7 @@ fn each_bucket_of_all_starts_from_the_packet_as_it_came() {
     );
     tell(
         &mut switch,
-        flow(0, 1, ipv4(), apply(vec![Action::Group(GroupId(7))])),
+        flow(0, 1, ipv4(), apply(list![Action::Group(GroupId(7))])),
     );
     let out = switch.receive(NOW, PortNo(1), udp());
     let seen: Vec<(u32, u8)> = out
@@ -89,7 +90,7 @@ fn fast_failover_moves_when_its_port_dies_and_says_so() {
     let mut switch = switch();
     let watched = |port: u32| Bucket {
         watch_port: PortNo(port),
-        actions: vec![Action::output(PortNo(port))],
+        actions: list![Action::output(PortNo(port))],
         ..Bucket::default()
     };
     tell(
@@ -103,7 +104,7 @@ fn fast_failover_moves_when_its_port_dies_and_says_so() {
     );
     tell(
         &mut switch,
-        flow(0, 1, Match::new(), apply(vec![Action::Group(GroupId(7))])),
+        flow(0, 1, Match::new(), apply(list![Action::Group(GroupId(7))])),
     );
     assert_eq!(ports(&switch.receive(NOW, PortNo(1), udp())), [2]);
     switch.set_port_up(NOW, "a", false);
@@ -188,10 +189,10 @@ fn strict_commands_mean_one_entry_and_others_all_that_the_match_contains() {
     assert_eq!(ports(&switch.receive(NOW, PortNo(1), udp())), [2]);
     tell(
         &mut switch,
-        command(FlowModCommand::DeleteStrict, narrow(), 2, vec![]),
+        command(FlowModCommand::DeleteStrict, narrow(), 2, list![]),
     );
     assert_eq!(switch.flows().len(), 1);
-    tell(&mut switch, command(FlowModCommand::Delete, ipv4(), 0, vec![]));
+    tell(&mut switch, command(FlowModCommand::Delete, ipv4(), 0, list![]));
     assert!(switch.flows().is_empty());
 }
 
@@ -202,7 +203,7 @@ fn a_deleted_group_takes_its_entries_along() {
         &mut switch,
         group(GroupModCommand::Add, 7, GroupType::All, vec![]),
     );
-    let mut entry = flow_mod(0, 1, Match::new(), apply(vec![Action::Group(GroupId(7))]));
+    let mut entry = flow_mod(0, 1, Match::new(), apply(list![Action::Group(GroupId(7))]));
     entry.flags = FlowModFlags::SEND_FLOW_REM;
     tell(&mut switch, Message::FlowMod(entry));
     tell(
@@ -228,14 +229,14 @@ fn what_open_vswitch_refuses_is_refused_with_the_same_error() {
             bands,
         })
     };
-    let set_dscp = apply(vec![Action::SetField(OxmField::IpDscp(3))]);
+    let set_dscp = apply(list![Action::SetField(OxmField::IpDscp(3))]);
     for (message, error) in [
         (
             group(GroupModCommand::Modify, 1234, GroupType::All, vec![]),
             ErrorCode::GROUP_MOD_FAILED_UNKNOWN_GROUP,
         ),
         (
-            flow(0, 1, Match::new(), apply(vec![Action::Group(GroupId(4321))])),
+            flow(0, 1, Match::new(), apply(list![Action::Group(GroupId(4321))])),
             ErrorCode::BAD_ACTION_BAD_OUT_GROUP,
         ),
         (
@@ -243,11 +244,11 @@ fn what_open_vswitch_refuses_is_refused_with_the_same_error() {
             ErrorCode::BAD_ACTION_MATCH_INCONSISTENT,
         ),
         (
-            flow(0, 1, Match::new(), vec![Instruction::Meter(MeterId(9))]),
+            flow(0, 1, Match::new(), list![Instruction::Meter(MeterId(9))]),
             ErrorCode::METER_MOD_FAILED_INVALID_METER,
         ),
         (
-            flow(3, 1, Match::new(), vec![Instruction::GotoTable(TableId(3))]),
+            flow(3, 1, Match::new(), list![Instruction::GotoTable(TableId(3))]),
             ErrorCode::BAD_INSTRUCTION_BAD_TABLE_ID,
         ),
         (
@@ -312,7 +313,7 @@ fn packets_go_to_the_controller_and_come_from_it() {
     let arp = Match::new().with(OxmField::EthType(0x0806));
     tell(
         &mut switch,
-        flow(0, 1, arp, apply(vec![Action::output(PortNo::CONTROLLER)])),
+        flow(0, 1, arp, apply(list![Action::output(PortNo::CONTROLLER)])),
     );
     let question = ArpPacket::question(HOST, [10, 1, 0, 2].into(), [10, 1, 0, 1].into());
     assert_eq!(switch.receive(NOW, PortNo(1), question), []);
@@ -326,7 +327,7 @@ fn packets_go_to_the_controller_and_come_from_it() {
     let packet_out = PacketOut {
         buffer_id: ofproto::BufferId::NO_BUFFER,
         in_port: PortNo::CONTROLLER,
-        actions: vec![Action::output(PortNo(2))],
+        actions: list![Action::output(PortNo(2))],
         data: question.to_bytes(),
     };
     tell(&mut switch, Message::PacketOut(packet_out));
@@ -397,15 +398,15 @@ fn ipv4() -> Match {
     Match::new().with(OxmField::EthType(0x0800))
 }
 
-fn apply(actions: Vec<Action>) -> Vec<Instruction> {
-    vec![Instruction::ApplyActions(actions)]
+fn apply(actions: Actions) -> Instructions {
+    list![Instruction::ApplyActions(actions)]
 }
 
-fn output(port: u32) -> Vec<Instruction> {
-    apply(vec![Action::output(PortNo(port))])
+fn output(port: u32) -> Instructions {
+    apply(list![Action::output(PortNo(port))])
 }
 
-fn flow_mod(table: u8, priority: u16, match_: Match, instructions: Vec<Instruction>) -> FlowMod {
+fn flow_mod(table: u8, priority: u16, match_: Match, instructions: Instructions) -> FlowMod {
     FlowMod {
         table_id: TableId(table),
         priority,
@@ -415,7 +416,7 @@ fn flow_mod(table: u8, priority: u16, match_: Match, instructions: Vec<Instructi
     }
 }
 
-fn flow(table: u8, priority: u16, match_: Match, instructions: Vec<Instruction>) -> Message {
+fn flow(table: u8, priority: u16, match_: Match, instructions: Instructions) -> Message {
     Message::FlowMod(flow_mod(table, priority, match_, instructions))
 }
 

@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn check(bytes: &[u8]) {
-    if let Err(error) = Message::decode(Bytes::copy_from_slice(bytes)) {
+    if let Err(error) = Message::decode(&Bytes::copy_from_slice(bytes)) {
         assert!(error.offset <= bytes.len(), "{error}");
         assert!(!error.context.is_empty(), "{error}");
         let answer = error.error_msg(bytes);

@@ -11,13 +11,13 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     field.copy_from_slice(&length.to_be_bytes());
-    let Ok((header, message)) = Message::decode(Bytes::from(frame)) else {
+    let Ok((header, message)) = Message::decode(&Bytes::from(frame)) else {
         return;
     };
     let canonical = encode(&header, &message);
-    let (header, again) = Message::decode(canonical.clone()).expect("what was encoded decodes");
+    let (header, again) = Message::decode(&canonical).expect("what was encoded decodes");
     assert_eq!(encode(&header, &again), canonical);
-    let (_, third) = Message::decode(canonical).expect("what was encoded decodes");
+    let (_, third) = Message::decode(&canonical).expect("what was encoded decodes");
     assert_eq!(third, again);
 });
 

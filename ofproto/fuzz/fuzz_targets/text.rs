@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     field.copy_from_slice(&length.to_be_bytes());
-    if let Ok((header, message)) = Message::decode(Bytes::from(frame)) {
+    if let Ok((header, message)) = Message::decode(&Bytes::from(frame)) {
         let text = message.text(header.xid).at_version(header.version).to_string();
         assert!(!text.is_empty());
     }

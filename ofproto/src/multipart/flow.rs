@@ -1,11 +1,9 @@
 //! OFPMP_FLOW, OFPMP_AGGREGATE: flows and their counters.
 
 use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u32, be_u64, pad, patch_length, span};
-use crate::{Cookie, EncodeError, FlowModFlags, GroupId, Instruction, Match, PortNo, TableId};
+use crate::wire::{Parsed, Span, fixed, or_context, part, patch_length};
+use crate::{Cookie, EncodeError, FlowModFlags, GroupId, Instruction, Instructions, Match, PortNo, TableId};
 
 /// `ofp_flow_stats_request` and `ofp_aggregate_stats_request`, OpenFlow 1.3.5 §7.3.5.2, §7.3.5.3: which flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +48,7 @@ pub struct FlowStats {
     /// Which packets it is for.
     pub match_: Match,
     /// What is done with them.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Instructions,
 }
 
 /// `ofp_aggregate_stats_reply`, OpenFlow 1.3.5 §7.3.5.3: the sum over flows.
@@ -79,19 +77,19 @@ impl Default for FlowStatsRequest {
 }
 
 impl FlowStatsRequest {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (table_id, (), out_port, out_group, (), cookie, cookie_mask)) = context(
-            "ofp_flow_stats_request",
-            (be_u8, pad(3), be_u32, be_u32, pad(4), be_u64, be_u64),
-        )
-        .parse(i)?;
-        let (i, match_) = context("ofp_flow_stats_request.match", Match::parse).parse(i)?;
+        let (i, head) = fixed::<32>(i, "ofp_flow_stats_request")?;
+        let mut match_ = Match::new();
+        let (i, ()) = match_
+            .fill(i)
+            .map_err(or_context("ofp_flow_stats_request.match"))?;
         let request = Self {
-            table_id: TableId(table_id),
-            out_port: PortNo(out_port),
-            out_group: GroupId(out_group),
-            cookie: Cookie(cookie),
-            cookie_mask,
+            table_id: TableId(head.u8::<0>()),
+            out_port: PortNo(head.u32::<4>()),
+            out_group: GroupId(head.u32::<8>()),
+            cookie: Cookie(head.u64::<16>()),
+            cookie_mask: head.u64::<24>(),
             match_,
         };
         Ok((i, request))
@@ -110,36 +108,30 @@ impl FlowStatsRequest {
 }
 
 impl FlowStats {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (body, length) = context("ofp_flow_stats.length", be_u16).parse(i)?;
-        let length = usize::from(length);
+        let (body, head) = fixed::<48>(i, "ofp_flow_stats")?;
+        let length = usize::from(head.u16::<0>());
         if length < FLOW_STATS_LEN {
             return Err(i.bad_length(length, "at least 56", "ofp_flow_stats.length"));
         }
-        let (after, i) = context("ofp_flow_stats.length", |i| span(i, length - 2)).parse(body)?;
-        let (i, (table_id, (), duration_sec, duration_nsec, priority, idle_timeout, hard_timeout)) = context(
-            "ofp_flow_stats",
-            (be_u8, pad(1), be_u32, be_u32, be_u16, be_u16, be_u16),
-        )
-        .parse(i)?;
-        let (i, (flags, (), cookie, packet_count, byte_count)) =
-            context("ofp_flow_stats", (be_u16, pad(4), be_u64, be_u64, be_u64)).parse(i)?;
-        let (i, match_) = context("ofp_flow_stats.match", Match::parse).parse(i)?;
-        let (_, instructions) = Instruction::parse_list(i)?;
-        let stats = Self {
-            table_id: TableId(table_id),
-            duration_sec,
-            duration_nsec,
-            priority,
-            idle_timeout,
-            hard_timeout,
-            flags: FlowModFlags::from_bits_retain(flags),
-            cookie: Cookie(cookie),
-            packet_count,
-            byte_count,
-            match_,
-            instructions,
+        let (after, i) = part(body, length - 48, "ofp_flow_stats.length")?;
+        let mut stats = Self {
+            table_id: TableId(head.u8::<2>()),
+            duration_sec: head.u32::<4>(),
+            duration_nsec: head.u32::<8>(),
+            priority: head.u16::<12>(),
+            idle_timeout: head.u16::<14>(),
+            hard_timeout: head.u16::<16>(),
+            flags: FlowModFlags::from_bits_retain(head.u16::<18>()),
+            cookie: Cookie(head.u64::<24>()),
+            packet_count: head.u64::<32>(),
+            byte_count: head.u64::<40>(),
+            match_: Match::new(),
+            instructions: Instructions::new(),
         };
+        let (i, ()) = stats.match_.fill(i).map_err(or_context("ofp_flow_stats.match"))?;
+        Instruction::fill_list(&mut stats.instructions, i)?;
         Ok((after, stats))
     }
 
@@ -165,17 +157,15 @@ impl FlowStats {
 }
 
 impl AggregateStats {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (packet_count, byte_count, flow_count, ())) =
-            context("ofp_aggregate_stats_reply", (be_u64, be_u64, be_u32, pad(4))).parse(i)?;
-        Ok((
-            i,
-            Self {
-                packet_count,
-                byte_count,
-                flow_count,
-            },
-        ))
+        let (i, head) = fixed::<24>(i, "ofp_aggregate_stats_reply")?;
+        let stats = Self {
+            packet_count: head.u64::<0>(),
+            byte_count: head.u64::<8>(),
+            flow_count: head.u32::<16>(),
+        };
+        Ok((i, stats))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) {

@@ -1,11 +1,9 @@
 //! OFPMP_METER, OFPMP_METER_CONFIG, OFPMP_METER_FEATURES: meters.
 
 use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
-use crate::wire::{Parsed, Span, array_of, be_u8, be_u16, be_u32, be_u64, pad, patch_length, span};
-use crate::{EncodeError, MeterBand, MeterFlags, MeterId};
+use crate::wire::{Parsed, Span, fill, fixed, part, patch_length};
+use crate::{EncodeError, List, MeterBand, MeterFlags, MeterId};
 
 /// `ofp_meter_stats`, OpenFlow 1.3.5 §7.3.5.12.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +21,7 @@ pub struct MeterStats {
     /// How long it has been there, nanoseconds beyond the seconds.
     pub duration_nsec: u32,
     /// The counters of each band, in order.
-    pub band_stats: Vec<MeterBandStats>,
+    pub band_stats: List<MeterBandStats, 2>,
 }
 
 /// `ofp_meter_band_stats`, OpenFlow 1.3.5 §7.3.5.12.
@@ -63,24 +61,28 @@ pub struct MeterFeatures {
 }
 
 impl MeterStats {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, (meter_id, length, ())) =
-            context("ofp_meter_stats", (be_u32, be_u16, pad(6))).parse(i)?;
-        let (after, (flow_count, packet_in_count, byte_in_count, duration_sec, duration_nsec)) =
-            context("ofp_meter_stats", (be_u32, be_u64, be_u64, be_u32, be_u32)).parse(after)?;
-        let length = usize::from(length);
+        let (after, head) = fixed::<STATS_HEADER_LEN>(i, "ofp_meter_stats")?;
+        let length = usize::from(head.u16::<4>());
         let Some(bands) = length.checked_sub(STATS_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 40", "ofp_meter_stats.len"));
         };
-        let (after, bands) = context("ofp_meter_stats.len", |i| span(i, bands)).parse(after)?;
-        let (_, band_stats) = array_of(BAND_STATS_LEN, MeterBandStats::parse)(bands)?;
+        let (after, bands) = part(after, bands, "ofp_meter_stats.len")?;
+        let mut band_stats = List::new();
+        fill(
+            &mut band_stats,
+            bands,
+            bands.len() / BAND_STATS_LEN,
+            MeterBandStats::parse,
+        )?;
         let stats = Self {
-            meter_id: MeterId(meter_id),
-            flow_count,
-            packet_in_count,
-            byte_in_count,
-            duration_sec,
-            duration_nsec,
+            meter_id: MeterId(head.u32::<0>()),
+            flow_count: head.u32::<12>(),
+            packet_in_count: head.u64::<16>(),
+            byte_in_count: head.u64::<24>(),
+            duration_sec: head.u32::<32>(),
+            duration_nsec: head.u32::<36>(),
             band_stats,
         };
         Ok((after, stats))
@@ -104,37 +106,33 @@ impl MeterStats {
 }
 
 impl MeterBandStats {
+    #[inline]
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (packet_band_count, byte_band_count)) =
-            context("ofp_meter_band_stats", (be_u64, be_u64)).parse(i)?;
-        Ok((
-            i,
-            Self {
-                packet_band_count,
-                byte_band_count,
-            },
-        ))
+        let (i, head) = fixed::<BAND_STATS_LEN>(i, "ofp_meter_band_stats")?;
+        let stats = Self {
+            packet_band_count: head.u64::<0>(),
+            byte_band_count: head.u64::<8>(),
+        };
+        Ok((i, stats))
     }
 }
 
 impl MeterConfig {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, (length, flags, meter_id)) =
-            context("ofp_meter_config", (be_u16, be_u16, be_u32)).parse(i)?;
-        let length = usize::from(length);
+        let (after, head) = fixed::<CONFIG_HEADER_LEN>(i, "ofp_meter_config")?;
+        let length = usize::from(head.u16::<0>());
         let Some(bands) = length.checked_sub(CONFIG_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 8", "ofp_meter_config.length"));
         };
-        let (after, bands) = context("ofp_meter_config.length", |i| span(i, bands)).parse(after)?;
+        let (after, bands) = part(after, bands, "ofp_meter_config.length")?;
         let (_, bands) = MeterBand::parse_list(bands)?;
-        Ok((
-            after,
-            Self {
-                flags: MeterFlags::from_bits_retain(flags),
-                meter_id: MeterId(meter_id),
-                bands,
-            },
-        ))
+        let config = Self {
+            flags: MeterFlags::from_bits_retain(head.u16::<2>()),
+            meter_id: MeterId(head.u32::<4>()),
+            bands,
+        };
+        Ok((after, config))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -148,22 +146,17 @@ impl MeterConfig {
 }
 
 impl MeterFeatures {
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (max_meter, band_types, capabilities, max_bands, max_color, ())) = context(
-            "ofp_meter_features",
-            (be_u32, be_u32, be_u32, be_u8, be_u8, pad(2)),
-        )
-        .parse(i)?;
-        Ok((
-            i,
-            Self {
-                max_meter,
-                band_types,
-                capabilities,
-                max_bands,
-                max_color,
-            },
-        ))
+        let (i, head) = fixed::<16>(i, "ofp_meter_features")?;
+        let features = Self {
+            max_meter: head.u32::<0>(),
+            band_types: head.u32::<4>(),
+            capabilities: head.u32::<8>(),
+            max_bands: head.u8::<12>(),
+            max_color: head.u8::<13>(),
+        };
+        Ok((i, features))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) {

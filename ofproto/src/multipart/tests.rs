@@ -163,9 +163,9 @@ fn flow_vectors() {
                 packet_count: 6,
                 byte_count: 600,
                 match_: Match::new().with(OxmField::InPort(PortNo(1))),
-                instructions: vec![
+                instructions: list![
                     Instruction::GotoTable(TableId(5)),
-                    Instruction::ApplyActions(vec![Action::output(PortNo(2))]),
+                    Instruction::ApplyActions(list![Action::output(PortNo(2))]),
                 ],
             }])),
         ),
@@ -298,7 +298,7 @@ fn group_vectors() {
                     type_: GroupType::All,
                     group_id: GroupId(1),
                     buckets: vec![Bucket {
-                        actions: vec![Action::output(PortNo(2))],
+                        actions: list![Action::output(PortNo(2))],
                         ..Bucket::default()
                     }],
                 },
@@ -339,7 +339,7 @@ fn meter_vectors() {
                 byte_in_count: 4,
                 duration_sec: 5,
                 duration_nsec: 6,
-                band_stats: vec![MeterBandStats {
+                band_stats: list![MeterBandStats {
                     packet_band_count: 7,
                     byte_band_count: 8,
                 }],
@@ -437,12 +437,18 @@ fn table_features_vectors() {
 fn lengths_inside_a_reply_are_checked() {
     for (body, said) in [
         (
-            "0001 0000 00000000 0037",
+            "0001 0000 00000000 0037 0000
+             00000000 00000000 0000 0000 0000 0000 00000000 0000000000000000 0000000000000000 0000000000000000",
             "ofp_flow_stats.length at byte 16: length is 55, expected at least 56",
         ),
         (
             "0001 0000 00000000 0068 02 00",
-            "ofp_flow_stats.length at byte 20: ends too early, 100 more bytes expected",
+            "ofp_flow_stats at byte 20: ends too early, 44 more bytes expected",
+        ),
+        (
+            "0001 0000 00000000 0068 0000
+             00000000 00000000 0000 0000 0000 0000 00000000 0000000000000000 0000000000000000 0000000000000000",
+            "ofp_flow_stats.length at byte 64: ends too early, 56 more bytes expected",
         ),
         (
             "0007 0000 00000000 0007 0000 00000001",
@@ -457,7 +463,7 @@ fn lengths_inside_a_reply_are_checked() {
         let mut frame = bytes("04 13 0000 00000002");
         frame.extend(body);
         frame[3] = u8::try_from(frame.len()).unwrap();
-        let error = Message::decode(frame.into()).unwrap_err();
+        let error = Message::decode(&frame.into()).unwrap_err();
         assert_eq!(error.to_string(), said);
     }
 }

@@ -3,13 +3,11 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
 use super::masked::{Content, canonical_of};
 use super::raw::put_header;
 use super::{CLASS_BASIC, Masked, OxmId, RawOxm};
-use crate::wire::{Parsed, Span, be_u8, be_u16, span};
+use crate::wire::{Fault, Parsed, Span, fixed, part};
 use crate::{DecodeErrorKind, EncodeError, MacAddr, PortNo};
 
 macro_rules! oxm_fields {
@@ -46,6 +44,15 @@ macro_rules! oxm_fields {
                 OxmId { class: CLASS_BASIC, field, has_mask, length, experimenter: None }
             }
 
+            /// The C name of the field's number, e.g. `OFPXMT_OFB_IN_PORT`.
+            #[must_use]
+            pub const fn c_name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $c_name,)*
+                    Self::Raw(_) => "ofp_oxm",
+                }
+            }
+
             fn canonical_of_whole_bytes(&self) -> Option<Self> {
                 match self {
                     $(Self::$variant(content) => content.canonical($width).map(Self::$variant),)*
@@ -54,11 +61,11 @@ macro_rules! oxm_fields {
             }
 
             /// Reads a field of the basic class; `None` when it is not one that has a name.
-            fn parse_basic(number: u8, has_mask: bool, body: Span<'_>) -> Option<Parsed<'_, Self>> {
+            #[inline]
+            fn parse_basic(number: u8, has_mask: bool, body: Span<'_>) -> Option<Result<Self, nom::Err<Fault>>> {
                 match number {
                     $($number if !has_mask || <$content as Content>::MASKABLE => Some(
-                        parse_content::<$content>(body, $width, has_mask, $c_name)
-                            .map(|(i, content)| (i, Self::$variant(content))),
+                        parse_content::<$content>(body, $width, has_mask, $c_name).map(Self::$variant),
                     ),)*
                     _ => None,
                 }
@@ -106,14 +113,16 @@ impl OxmField {
         bytes.get(3).map(|body| 4 + usize::from(*body))
     }
 
+    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, (class, field, length)) = context("oxm_header", (be_u16, be_u8, be_u8)).parse(i)?;
-        let (after, body) = context("oxm_header.oxm_length", |i| span(i, length.into())).parse(after)?;
-        let (field, has_mask) = (field >> 1, field & 1 == 1);
+        let (after, head) = fixed::<4>(i, "oxm_header")?;
+        let (after, body) = part(after, head.u8::<3>().into(), "oxm_header.oxm_length")?;
+        let class = head.u16::<0>();
+        let (field, has_mask) = (head.u8::<2>() >> 1, head.u8::<2>() & 1 == 1);
         if class == CLASS_BASIC
             && let Some(parsed) = Self::parse_basic(field, has_mask, body)
         {
-            return parsed.map(|(_, field)| (after, field));
+            return parsed.map(|field| (after, field));
         }
         Ok((
             after,
@@ -133,21 +142,20 @@ impl OxmField {
     }
 }
 
-fn parse_content<'a, T: Content>(
-    body: Span<'a>,
+#[inline]
+fn parse_content<T: Content>(
+    body: Span<'_>,
     width: u8,
     has_mask: bool,
     c_name: &'static str,
-) -> Parsed<'a, T> {
-    let expected = if has_mask { 2 * width } else { width };
-    if body.len() != usize::from(expected) {
+) -> Result<T, nom::Err<Fault>> {
+    T::read(body.bytes(), width.into(), has_mask).ok_or_else(|| {
         let kind = DecodeErrorKind::Length {
             found: body.len(),
             expected: "the width of the field",
         };
-        return Err(body.fault(kind, c_name));
-    }
-    T::read(body, width, has_mask)
+        body.fault(kind, c_name)
+    })
 }
 
 oxm_fields! {

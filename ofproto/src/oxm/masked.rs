@@ -3,10 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::combinator::map;
 
-use crate::wire::{Parsed, Span, be_u8, be_u16, be_u24, be_u32, be_u64, mac, octets};
 use crate::{EncodeError, MacAddr, PortNo};
 
 /// A value of which only the bits set in the mask matter; all of them without a mask.
@@ -61,8 +58,8 @@ impl Masked<Ipv6Addr> {
 
 /// A type of value: how wide, how to read, write and mask it.
 pub(super) trait Value: Copy + PartialEq {
-    /// Reads `width` bytes.
-    fn read(i: Span<'_>, width: u8) -> Parsed<'_, Self>;
+    /// Reads exactly these bytes; `None` when they are not as many as a value has.
+    fn read(bytes: &[u8]) -> Option<Self>;
     /// Writes `width` bytes; fails when the value is wider.
     fn write(self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError>;
     /// The bits that are set in `mask` too.
@@ -77,7 +74,8 @@ pub(super) trait Value: Copy + PartialEq {
 pub(super) trait Content: Sized {
     /// May the field carry a mask?
     const MASKABLE: bool;
-    fn read(i: Span<'_>, width: u8, has_mask: bool) -> Parsed<'_, Self>;
+    /// Reads a value of `width` bytes, and as many of a mask; `None` when there are fewer or more.
+    fn read(bytes: &[u8], width: usize, has_mask: bool) -> Option<Self>;
     fn write(&self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError>;
     fn has_mask(&self) -> bool;
     /// With the mask applied and a full mask dropped; `None` when nothing is matched at all.
@@ -87,8 +85,13 @@ pub(super) trait Content: Sized {
 impl<T: Value> Content for T {
     const MASKABLE: bool = false;
 
-    fn read(i: Span<'_>, width: u8, _: bool) -> Parsed<'_, Self> {
-        T::read(i, width)
+    #[inline]
+    fn read(bytes: &[u8], width: usize, _: bool) -> Option<Self> {
+        if bytes.len() == width {
+            T::read(bytes)
+        } else {
+            None
+        }
     }
 
     fn write(&self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -107,13 +110,15 @@ impl<T: Value> Content for T {
 impl<T: Value> Content for Masked<T> {
     const MASKABLE: bool = true;
 
-    fn read(i: Span<'_>, width: u8, has_mask: bool) -> Parsed<'_, Self> {
-        let (i, value) = T::read(i, width)?;
-        if !has_mask {
-            return Ok((i, Self::exact(value)));
+    #[inline]
+    fn read(bytes: &[u8], width: usize, has_mask: bool) -> Option<Self> {
+        let (value, mask) = bytes.split_at_checked(width)?;
+        let value = T::read(value)?;
+        match has_mask {
+            true => T::read(mask).map(|mask| Self::new(value, mask)),
+            false if mask.is_empty() => Some(Self::exact(value)),
+            false => None,
         }
-        let (i, mask) = T::read(i, width)?;
-        Ok((i, Self::new(value, mask)))
     }
 
     fn write(&self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -145,10 +150,11 @@ pub(super) fn canonical_of<T: Value>(masked: Masked<T>, bits: T) -> Option<Maske
 }
 
 macro_rules! integer_value {
-    ($int:ty, $read:expr, $write:ident) => {
+    ($int:ty, $write:ident) => {
         impl Value for $int {
-            fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
-                $read(i)
+            #[inline]
+            fn read(bytes: &[u8]) -> Option<Self> {
+                bytes.try_into().ok().map(Self::from_be_bytes)
             }
 
             fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -171,16 +177,21 @@ macro_rules! integer_value {
     };
 }
 
-integer_value!(u8, be_u8, put_u8);
-integer_value!(u16, be_u16, put_u16);
-integer_value!(u64, be_u64, put_u64);
+integer_value!(u8, put_u8);
+integer_value!(u16, put_u16);
+integer_value!(u64, put_u64);
 
 /// The widest number in three bytes.
 const MAX_24_BITS: u32 = 0x00ff_ffff;
 
 impl Value for u32 {
-    fn read(i: Span<'_>, width: u8) -> Parsed<'_, Self> {
-        if width == 3 { be_u24(i) } else { be_u32(i) }
+    #[inline]
+    fn read(bytes: &[u8]) -> Option<Self> {
+        match *bytes {
+            [a, b, c] => Some(Self::from_be_bytes([0, a, b, c])),
+            [a, b, c, d] => Some(Self::from_be_bytes([a, b, c, d])),
+            _ => None,
+        }
     }
 
     fn write(self, width: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -212,8 +223,9 @@ impl Value for u32 {
 }
 
 impl Value for PortNo {
-    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
-        map(be_u32, PortNo).parse(i)
+    #[inline]
+    fn read(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(u32::from_be_bytes).map(PortNo)
     }
 
     fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -235,8 +247,9 @@ impl Value for PortNo {
 }
 
 impl Value for MacAddr {
-    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
-        mac(i)
+    #[inline]
+    fn read(bytes: &[u8]) -> Option<Self> {
+        <[u8; 6]>::try_from(bytes).ok().map(Self::from)
     }
 
     fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -262,8 +275,9 @@ impl Value for MacAddr {
 }
 
 impl Value for Ipv4Addr {
-    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
-        map(octets::<4>, Self::from).parse(i)
+    #[inline]
+    fn read(bytes: &[u8]) -> Option<Self> {
+        <[u8; 4]>::try_from(bytes).ok().map(Self::from)
     }
 
     fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -285,8 +299,9 @@ impl Value for Ipv4Addr {
 }
 
 impl Value for Ipv6Addr {
-    fn read(i: Span<'_>, _: u8) -> Parsed<'_, Self> {
-        map(octets::<16>, Self::from).parse(i)
+    #[inline]
+    fn read(bytes: &[u8]) -> Option<Self> {
+        <[u8; 16]>::try_from(bytes).ok().map(Self::from)
     }
 
     fn write(self, _: u8, out: &mut BytesMut) -> Result<(), EncodeError> {

@@ -1,12 +1,10 @@
 //! A match: fields in the order of the wire.
 
 use bytes::{BufMut, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
-use super::{Fields, OxmField};
-use crate::wire::{Fault, Parsed, Span, answering, be_u16, count, patch_length, put_pad8, span};
-use crate::{DecodeErrorKind, EncodeError, ErrorCode};
+use super::OxmField;
+use crate::wire::{Parsed, Span, answering, count, fill, fixed, part, patch_length, put_pad8};
+use crate::{DecodeErrorKind, EncodeError, ErrorCode, List};
 
 /// `ofp_match` of OXM fields, OpenFlow 1.3.5 §7.2.3.1. Without fields it matches every packet.
 ///
@@ -21,6 +19,9 @@ pub struct Match {
     /// The fields, in the order in which they stand on the wire.
     pub fields: Fields,
 }
+
+/// The fields of a [`Match`]. Most packets for the controller come with one or two, most flows have few.
+pub type Fields = List<OxmField, 4>;
 
 impl Match {
     /// Matches every packet.
@@ -47,12 +48,16 @@ impl Match {
         Self { fields }
     }
 
-    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        answering(ErrorCode::BAD_MATCH_BAD_LEN, Self::parse_padded)(i)
+    /// Reads the fields of a match that has none yet.
+    #[inline]
+    pub(crate) fn fill<'a>(&mut self, i: Span<'a>) -> Parsed<'a, ()> {
+        answering(ErrorCode::BAD_MATCH_BAD_LEN, |i| self.fill_padded(i))(i)
     }
 
-    fn parse_padded(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, (type_, length)) = context("ofp_match", (be_u16, be_u16)).parse(i)?;
+    #[inline]
+    fn fill_padded<'a>(&mut self, i: Span<'a>) -> Parsed<'a, ()> {
+        let (after, head) = fixed::<HEADER_LEN>(i, "ofp_match")?;
+        let type_ = head.u16::<0>();
         if type_ != TYPE_OXM {
             return Err(i.refused(
                 DecodeErrorKind::MatchType { found: type_ },
@@ -60,25 +65,16 @@ impl Match {
                 ErrorCode::BAD_MATCH_BAD_TYPE,
             ));
         }
-        let length = usize::from(length);
+        let length = usize::from(head.u16::<2>());
         let Some(body) = length.checked_sub(HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 4", "ofp_match.length"));
         };
-        let (after, body) = context("ofp_match.oxm_fields", |i| span(i, body)).parse(after)?;
-        let fields = Self::parse_fields(body)?;
+        let (after, body) = part(after, body, "ofp_match.oxm_fields")?;
+        let count = count(body, OxmField::length_of_next);
+        fill(&mut self.fields, body, count, OxmField::parse)?;
         let padding = length.next_multiple_of(8) - length;
-        let (after, _) = context("ofp_match.pad", |i| span(i, padding)).parse(after)?;
-        Ok((after, Self { fields }))
-    }
-
-    fn parse_fields(mut i: Span<'_>) -> Result<Fields, nom::Err<Fault>> {
-        let mut fields = Fields::with_capacity(count(i, OxmField::length_of_next));
-        while !i.is_empty() {
-            let (next, field) = OxmField::parse(i)?;
-            fields.push(field);
-            i = next;
-        }
-        Ok(fields)
+        let (after, _) = part(after, padding, "ofp_match.pad")?;
+        Ok((after, ()))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

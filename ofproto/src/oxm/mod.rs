@@ -1,17 +1,16 @@
 //! Matches and the fields they are made of: OpenFlow Extensible Match, OpenFlow 1.3.5 §7.2.3.
 
 mod field;
-mod fields;
 mod masked;
 mod matching;
+mod prerequisite;
 mod raw;
 #[cfg(test)]
 mod tests;
 
 pub use field::OxmField;
-pub use fields::Fields;
 pub use masked::Masked;
-pub use matching::Match;
+pub use matching::{Fields, Match};
 pub use raw::{OxmId, RawOxm};
 
 /// `OFPXMC_OPENFLOW_BASIC`: the class of the fields that OpenFlow itself defines.

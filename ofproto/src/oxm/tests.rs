@@ -223,7 +223,7 @@ fn bad_matches_are_refused_with_the_right_answer() {
         ("0001 0008 80000004", "oxm_header.oxm_length", "OFPBMC_BAD_LEN"),
         ("0001 0006 80000000", "oxm_header", "OFPBMC_BAD_LEN"),
     ] {
-        let error = Message::decode(bytes(&format!("{fixed}\n{match_}")).into()).unwrap_err();
+        let error = Message::decode(&bytes(&format!("{fixed}\n{match_}")).into()).unwrap_err();
         assert_eq!(
             (error.context, error.answer.to_string().as_str()),
             (context, answer),

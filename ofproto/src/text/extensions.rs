@@ -9,7 +9,7 @@ use super::fields::Field;
 use super::learn::put_learn;
 use super::{Hex, Ipv6Text};
 use crate::wire::Span;
-use crate::{Action, ExperimenterId, OxmField, OxmId, PortNo};
+use crate::{Action, Actions, ExperimenterId, OxmField, OxmId, PortNo};
 
 /// An action that others define; `false`, and nothing is written, when it is none that is known here.
 pub(super) fn put_extension(out: &mut String, experimenter: u32, data: &[u8]) -> bool {
@@ -507,11 +507,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn actions(&self) -> Option<Vec<Action>> {
+    pub(super) fn actions(&self) -> Option<Actions> {
         let bytes = self.0.to_vec().into();
-        Action::parse_list(Span::new(&bytes))
-            .ok()
-            .map(|(_, actions)| actions)
+        let mut actions = Actions::new();
+        Action::fill_list(&mut actions, Span::new(&bytes)).ok()?;
+        Some(actions)
     }
 }
 

@@ -251,7 +251,7 @@ mod tests {
                 .unwrap();
             data = out.freeze();
         }
-        let (_, message) = Message::decode(data).unwrap();
+        let (_, message) = Message::decode(&data).unwrap();
         assert_eq!(message.text(Xid(1)).to_string().matches("OFPT_ERROR").count(), 5);
     }
 

@@ -183,7 +183,7 @@ fn put_quoted(out: &mut String, bytes: &Bytes, depth: u8) {
     } else if length < bytes.len() {
         put!(out, "(***only uses {length} bytes out of {}***)\n", bytes.len());
     } else if depth < MAX_DEPTH {
-        match Message::decode(bytes.clone()) {
+        match Message::decode(bytes) {
             Ok((header, message)) => {
                 let text = message.text(header.xid).at_version(header.version);
                 Text {

@@ -4,8 +4,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use bytes::Bytes;
 use ofproto::{
-    Action, Bucket, FlowModFlags, GroupId, GroupType, Instruction, MacAddr, Masked, Match, MeterBand,
-    MeterFlags, MeterId, OxmField, Port, PortConfig, PortFeatures, PortNo, PortState, RawOxm, TableId,
+    Action, Actions, Bucket, FlowModFlags, GroupId, GroupType, Instruction, Instructions, MacAddr, Masked,
+    Match, MeterBand, MeterFlags, MeterId, OxmField, Port, PortConfig, PortFeatures, PortNo, PortState,
+    RawOxm, TableId,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -198,8 +199,8 @@ fn aligned(remainder: usize) -> impl Strategy<Value = Bytes> {
         .prop_map(Bytes::from)
 }
 
-pub(super) fn actions() -> impl Strategy<Value = Vec<Action>> {
-    vec(action(), 0..5)
+pub(super) fn actions() -> impl Strategy<Value = Actions> {
+    vec(action(), 0..5).prop_map(Actions::from)
 }
 
 fn action() -> impl Strategy<Value = Action> {
@@ -234,7 +235,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-pub(super) fn instructions() -> impl Strategy<Value = Vec<Instruction>> {
+pub(super) fn instructions() -> impl Strategy<Value = Instructions> {
     let instruction = prop_oneof![
         any::<u8>().prop_map(|table| Instruction::GotoTable(TableId(table))),
         any::<(u64, u64)>().prop_map(|(metadata, mask)| Instruction::WriteMetadata {
@@ -249,7 +250,7 @@ pub(super) fn instructions() -> impl Strategy<Value = Vec<Instruction>> {
             .prop_map(|(experimenter, data)| Instruction::Experimenter { experimenter, data }),
         (7u16..0xffff, aligned(4)).prop_map(|(type_, data)| Instruction::Unknown { type_, data }),
     ];
-    vec(instruction, 0..5)
+    vec(instruction, 0..5).prop_map(Instructions::from)
 }
 
 pub(super) fn buckets() -> impl Strategy<Value = Vec<Bucket>> {

@@ -50,7 +50,7 @@ fn messages_mean_what_their_authors_say() {
         let theirs = fs::read_to_string(folder.join("json").join(format!("{name}.json")));
         let theirs = serde_json::from_str(&theirs.expect("its meaning")).expect("JSON");
         let frame = fs::read(&path).expect("a recorded message");
-        let (_, message) = Message::decode(frame.into()).expect("a message");
+        let (_, message) = Message::decode(&frame.into()).expect("a message");
         let left_out = NOT_COMPARED.iter().find(|(part, ..)| name.contains(part));
         let (mut ours, mut theirs) = (message::value(&message), plain(theirs));
         for key in left_out.map_or(&[][..], |(_, _, keys)| keys) {

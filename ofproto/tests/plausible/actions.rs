@@ -10,8 +10,8 @@ use proptest::sample::select;
 use super::matching::masked_mac;
 use super::{mac, port};
 
-pub(super) fn actions() -> BoxedStrategy<Vec<Action>> {
-    vec(action(), 0..4).boxed()
+pub(super) fn actions() -> BoxedStrategy<Actions> {
+    vec(action(), 0..4).prop_map(Actions::from).boxed()
 }
 
 fn action() -> impl Strategy<Value = Action> {
@@ -68,10 +68,10 @@ fn picky_action() -> BoxedStrategy<Action> {
     .boxed()
 }
 
-pub(super) fn instructions() -> BoxedStrategy<Vec<Instruction>> {
+pub(super) fn instructions() -> BoxedStrategy<Instructions> {
     let apply = prop_oneof![
         3 => actions(),
-        2 => (actions(), picky_action()).prop_map(|(actions, action)| [vec![action], actions].concat()),
+        2 => (actions(), picky_action()).prop_map(|(actions, action)| [action].into_iter().chain(actions).collect()),
     ];
     (
         option::weighted(0.3, 1u32..100),

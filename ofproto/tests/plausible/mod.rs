@@ -141,7 +141,7 @@ fn flow_mod() -> impl Strategy<Value = FlowMod> {
                 let (cookie, table_id) = head;
                 let deletes = matches!(command, FlowModCommand::Delete | FlowModCommand::DeleteStrict);
                 if deletes {
-                    instructions.clear();
+                    instructions = Instructions::new();
                 }
                 FlowMod {
                     cookie: Cookie(cookie),

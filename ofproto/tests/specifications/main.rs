@@ -61,7 +61,7 @@ fn what_ovs_ofctl_sends_reads_as_it_prints_it() {
             if expected.contains("***decode error") {
                 continue;
             }
-            let (header, message) = Message::decode(frame.clone().into()).expect("a message");
+            let (header, message) = Message::decode(&frame.clone().into()).expect("a message");
             let text = format!("{}\n", message.text(header.xid));
             if text != expected {
                 differences.push(format!("{line}\n ours: {text:?}\ntheir: {expected:?}\n"));

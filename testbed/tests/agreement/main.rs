@@ -104,11 +104,13 @@ impl Both {
             let answers = self.fake.message(Timestamp::ZERO, Xid(0), message.clone());
             assert!(answers.is_empty(), "{message:?}: {answers:?}");
         }
-        let message = match Message::decode(Bytes::copy_from_slice(&case.frame)) {
+        let message = match Message::decode(&Bytes::copy_from_slice(&case.frame)) {
             Ok((_, message)) => message,
             Err(error) => return error.answer.to_string(),
         };
-        let encoded = message.encode(Xid(0), &mut BytesMut::new());
+        let encoded = message
+            .validate()
+            .and_then(|()| message.encode(Xid(0), &mut BytesMut::new()));
         let answers = self.fake.message(Timestamp::ZERO, Xid(0), message);
         match (answers.as_slice(), encoded) {
             ([], Ok(())) => ACCEPTED.to_owned(),

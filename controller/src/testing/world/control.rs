@@ -257,7 +257,7 @@ impl World {
         message
             .encode(xid, &mut frame)
             .expect("every message has a form on the wire");
-        Message::decode(frame.freeze()).expect("what was encoded can be decoded")
+        Message::decode(&frame.freeze()).expect("what was encoded can be decoded")
     }
 }
 

@@ -129,7 +129,7 @@ pub(super) fn parse_instructions(text: Piece<'_>, match_: &Match) -> Result<Vec<
     let dropped = applied.dropped.take();
     let applied = Some(applied.finish()?)
         .filter(|actions| !actions.is_empty())
-        .map(Instruction::ApplyActions);
+        .map(|actions| Instruction::ApplyActions(actions.into()));
     let instructions: Vec<_> = [meter, applied, clear, write, metadata, goto]
         .into_iter()
         .flatten()
@@ -153,7 +153,7 @@ fn parse_instruction(pair: Pair<'_>, context: Context) -> Result<Instruction, Fa
         "write_actions" => {
             let mut list = ActionList::within(context);
             list.extend(pair.value("actions in parentheses")?)?;
-            Instruction::WriteActions(list.finish()?)
+            Instruction::WriteActions(list.finish()?.into())
         }
         "write_metadata" => {
             let value = pair.value("a number")?;

@@ -4,7 +4,7 @@ use super::Fault;
 use super::actions::parse_instructions;
 use super::matching::MatchBuilder;
 use super::piece::{Pair, Piece};
-use crate::{BufferId, Cookie, FlowMod, FlowModCommand, FlowModFlags, TableId};
+use crate::{BufferId, Cookie, FlowMod, FlowModCommand, FlowModFlags, Instructions, TableId};
 
 pub(super) fn parse(text: Piece<'_>) -> Result<FlowMod, Fault> {
     let (printed, rest) = text.command(PRINTED_COMMANDS);
@@ -41,12 +41,12 @@ pub(super) fn parse(text: Piece<'_>) -> Result<FlowMod, Fault> {
     }
     flow.match_ = match_.finish()?;
     match actions {
-        Some(actions) => flow.instructions = parse_instructions(actions, &flow.match_)?,
+        Some(actions) => flow.instructions = parse_instructions(actions, &flow.match_)?.into(),
         None if deletes => {}
         None => return Err(rest.from(rest.text.len()).fault("`actions=`")),
     }
     if deletes {
-        flow.instructions.clear();
+        flow.instructions = Instructions::new();
     }
     Ok(flow)
 }

@@ -132,10 +132,12 @@ impl<'a> MatchBuilder<'a> {
             let tag = Masked::new(VLAN_PRESENT, VLAN_PRESENT);
             self.fields.push((OxmField::VlanVid(tag), Piece::whole("")));
         }
-        for (field, key) in &self.fields {
-            self.check_prerequisite(field, *key)?;
+        let (mut fields, keys): (Vec<_>, Vec<_>) = self.fields.into_iter().unzip();
+        for (field, key) in fields.iter().zip(keys) {
+            if let Some(needed) = field.missing_prerequisite(&fields) {
+                return Err(key.fault(format!("{needed} beside `{}`", key.text)));
+            }
         }
-        let mut fields: Vec<_> = self.fields.into_iter().map(|(field, _)| field).collect();
         fields.sort_by_key(place);
         Ok(fields.into_iter().collect())
     }
@@ -208,45 +210,6 @@ impl<'a> MatchBuilder<'a> {
             ("icmp_code" | "tp_dst", 0x86dd, 58) => "icmpv6_code",
             _ => return None,
         })
-    }
-
-    /// OpenFlow 1.3.5 §7.2.3.8.
-    fn check_prerequisite(&self, field: &OxmField, key: Piece<'_>) -> Result<(), Fault> {
-        let (type_, proto) = (self.eth_type(), self.ip_proto());
-        let ip = matches!(type_, Some(0x0800 | 0x86dd));
-        let (holds, needed) = match field {
-            OxmField::IpDscp(_) | OxmField::IpEcn(_) | OxmField::IpProto(_) => (ip, "`ip` or `ipv6`"),
-            OxmField::Ipv4Src(_) | OxmField::Ipv4Dst(_) => (type_ == Some(0x0800), "`ip`"),
-            OxmField::Ipv6Src(_)
-            | OxmField::Ipv6Dst(_)
-            | OxmField::Ipv6Flabel(_)
-            | OxmField::Ipv6Exthdr(_) => (type_ == Some(0x86dd), "`ipv6`"),
-            OxmField::TcpSrc(_) | OxmField::TcpDst(_) => (ip && proto == Some(6), "`tcp` or `tcp6`"),
-            OxmField::UdpSrc(_) | OxmField::UdpDst(_) => (ip && proto == Some(17), "`udp` or `udp6`"),
-            OxmField::SctpSrc(_) | OxmField::SctpDst(_) => (ip && proto == Some(132), "`sctp` or `sctp6`"),
-            OxmField::Icmpv4Type(_) | OxmField::Icmpv4Code(_) => {
-                (type_ == Some(0x0800) && proto == Some(1), "`icmp`")
-            }
-            OxmField::Icmpv6Type(_)
-            | OxmField::Icmpv6Code(_)
-            | OxmField::Ipv6NdTarget(_)
-            | OxmField::Ipv6NdSll(_)
-            | OxmField::Ipv6NdTll(_) => (type_ == Some(0x86dd) && proto == Some(58), "`icmp6`"),
-            OxmField::ArpOp(_)
-            | OxmField::ArpSpa(_)
-            | OxmField::ArpTpa(_)
-            | OxmField::ArpSha(_)
-            | OxmField::ArpTha(_) => (matches!(type_, Some(0x0806 | 0x8035)), "`arp` or `rarp`"),
-            OxmField::MplsLabel(_) | OxmField::MplsTc(_) | OxmField::MplsBos(_) => {
-                (matches!(type_, Some(0x8847 | 0x8848)), "`mpls` or `mplsm`")
-            }
-            _ => return Ok(()),
-        };
-        if holds {
-            Ok(())
-        } else {
-            Err(key.fault(format!("{needed} beside `{}`", key.text)))
-        }
     }
 }
 
