@@ -19,8 +19,9 @@ demo: build ## the main job on real Open vSwitch: unicast, bicast, adaptive, sid
 	target/release/testbed demo
 	target/release/testbed clean --check
 
-test: setup lint ## everything CI runs: lints, unit tests, tests on real Open vSwitch
+test: setup lint ## everything CI runs: lints, unit tests, tests on real Open vSwitch, a minute of each fuzz target
 	$(CARGO) test --workspace
+	@$(MAKE) --no-print-directory fuzz-smoke
 	target/debug/testbed run --quick $(filter-out reaction,$(EXPERIMENTS))
 	target/debug/testbed clean --check
 
@@ -42,9 +43,14 @@ experiments: build ## each number that docs/testing.md names, at full length (ab
 	target/release/testbed clean --check
 
 OVS_CODEC := $(CURDIR)/target/ovs-codec
-bench-codec: ## what a message costs, beside Open vSwitch's own C where its sources can be had
+OS_KEN := $(CURDIR)/target/os-ken
+bench-codec: ## what a message costs, beside Open vSwitch's own C and os-ken where they can be had
 	@ofproto/benches/ovs/build.sh $(OVS_CODEC) || echo "without Open vSwitch's C: its sources could not be built"
-	@if [ -x $(OVS_CODEC)/driver ]; then export OVS_CODEC=$(OVS_CODEC)/driver; fi; $(CARGO) bench -p ofproto --bench codec
+	@[ -x $(OS_KEN)/bin/python ] || python3 -m venv $(OS_KEN)
+	@$(OS_KEN)/bin/pip install --quiet os-ken || echo "without os-ken: it could not be installed"
+	@if [ -x $(OVS_CODEC)/driver ]; then export OVS_CODEC=$(OVS_CODEC)/driver; fi; \
+		if $(OS_KEN)/bin/python -c "import os_ken" 2>/dev/null; then export OS_KEN=$(OS_KEN)/bin/python; fi; \
+		$(CARGO) bench -p ofproto --bench codec
 
 # Coverage for libFuzzer, which comes with the crate libfuzzer-sys: no other tool and no other toolchain is needed.
 SANCOV := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -57,9 +63,9 @@ fuzz: FUZZ_SECONDS := 3600
 fuzz: ## fuzz the codec, each target for an hour
 fuzz-smoke fuzz:
 	cd ofproto/fuzz && RUSTFLAGS="$(SANCOV)" $(CARGO) build --release --locked --target $(HOST) --target-dir ../../target/fuzz
-	cd target/fuzz && for target in $(FUZZ_TARGETS); do mkdir -p corpus/$$target && $(HOST)/release/$$target \
-		-max_total_time=$(FUZZ_SECONDS) -max_len=2048 -timeout=5 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
-		corpus/$$target ../../ofproto/fuzz/seeds ../../ofproto/tests/vectors/ovs || exit 1; done
+	cd target/fuzz && echo $(FUZZ_TARGETS) | xargs -n1 -P$$(nproc) sh -c 'mkdir -p corpus/$$0 && $(HOST)/release/$$0 \
+		-max_total_time=$(FUZZ_SECONDS) -max_len=2048 -timeout=25 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
+		corpus/$$0 ../../ofproto/fuzz/seeds ../../ofproto/tests/vectors/ovs'
 
 clean: ## remove build products and whatever a lab left behind
 	-[ -x target/release/testbed ] && target/release/testbed clean

@@ -2,7 +2,7 @@
 //! machine is doing.
 //!
 //! - `codec`: the table. With `OVS_CODEC` naming the driver built by `benches/ovs/build.sh`, Open vSwitch's own C
-//!   is measured on the same messages, in turns with ours.
+//!   is measured on the same messages, in turns with ours; with `OS_KEN` naming a Python that has os-ken, that too.
 //! - `codec frames FOLDER`: writes the messages to files, for that driver.
 //! - `codec run NAME COUNT`: one case so many times, for valgrind.
 
@@ -10,7 +10,7 @@ use std::env;
 use std::error::Error;
 use std::fs;
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -71,66 +71,106 @@ impl Case {
 }
 
 fn table() -> Outcome<()> {
-    let driver = env::var("OVS_CODEC").ok();
     let folder = env::temp_dir().join(format!("ofproto-bench-{}", std::process::id()));
-    if driver.is_some() {
-        fs::create_dir_all(&folder)?;
-        write_frames(&folder)?;
-    }
+    fs::create_dir_all(&folder)?;
+    write_frames(&folder)?;
+    let (ovs, os_ken) = (Rival::ovs(&folder), Rival::os_ken(&folder));
     println!(
-        "{:<24} {:>10} {:>14} {:>14} {:>12} {:>14} {:>7} {:>14}",
-        "", "ns", "per second", "instructions", "OVS: ns", "instructions", "time", "instructions"
+        "{:<20} {:>10} {:>12} {:>12} {:>10} {:>8} {:>12} {:>8} {:>12} {:>8}",
+        "",
+        "ns",
+        "per second",
+        "instructions",
+        "OVS: ns",
+        "times",
+        "instructions",
+        "times",
+        "os-ken: ns",
+        "times"
     );
     for case in cases() {
-        let ours = |count| Ok(case.run(count)?.as_nanos() as f64);
-        let theirs = |count: u64| -> Outcome<f64> {
-            let driver = driver.as_deref().unwrap_or_default();
-            let output = Command::new(driver)
-                .args([case.name, &count.to_string()])
-                .arg(folder.join(case.name))
-                .output()?;
-            if !output.status.success() {
-                return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-            }
-            Ok(String::from_utf8(output.stdout)?.trim().parse()?)
-        };
-        let count = calibrated(ours)?;
-        let (mut best, mut best_ovs) = (f64::MAX, f64::MAX);
-        for _ in 0..RUNS {
-            best = best.min(ours(count)? / count as f64);
-            if driver.is_some() {
-                best_ovs = best_ovs.min(theirs(count)? / count as f64);
-            }
-        }
-        let us = env::current_exe()?.display().to_string();
-        let instructions = instructions(&us, &|count| {
-            vec!["run".into(), case.name.into(), count.to_string()]
-        });
-        print!(
-            "{:<24} {best:>10.1} {:>14.0} {:>14}",
-            case.name,
-            1e9 / best,
-            instructions.map_or_else(|| "-".to_owned(), |number| format!("{number:.0}")),
-        );
-        if let Some(driver) = &driver {
-            let file = folder.join(case.name).display().to_string();
-            let ovs = self::instructions(driver, &|count| {
-                vec![case.name.into(), count.to_string(), file.clone()]
-            });
-            print!(
-                " {best_ovs:>12.1} {:>14} {:>6.2}x {:>14}",
-                ovs.map_or_else(|| "-".to_owned(), |number| format!("{number:.0}")),
-                best_ovs / best,
-                ovs.zip(instructions)
-                    .map_or_else(|| "-".to_owned(), |(ovs, ours)| format!("{:.2}x", ovs / ours)),
-            );
-        }
-        println!();
+        row(&case, ovs.as_ref(), os_ken.as_ref())?;
     }
-    if driver.is_some() {
-        fs::remove_dir_all(&folder)?;
-    }
+    fs::remove_dir_all(&folder)?;
     Ok(())
+}
+
+fn row(case: &Case, ovs: Option<&Rival>, os_ken: Option<&Rival>) -> Outcome<()> {
+    let ours = |count| Ok(case.run(count)?.as_nanos() as f64);
+    let count = calibrated(ours)?;
+    let (mut best, mut best_ovs) = (f64::MAX, None);
+    for _ in 0..RUNS {
+        best = best.min(ours(count)? / count as f64);
+        if let Some(ovs) = ovs {
+            let took = ovs.run(case.name, count)? / count as f64;
+            best_ovs = Some(took.min(best_ovs.unwrap_or(f64::MAX)));
+        }
+    }
+    let us = env::current_exe()?;
+    let ours = instructions(&|count| {
+        let mut command = Command::new(&us);
+        command.args(["run", case.name, &count.to_string()]);
+        command
+    });
+    let theirs = ovs.and_then(|ovs| instructions(&|count| ovs.command(case.name, count)));
+    // It does not decode all of them, and is so slow that few are enough.
+    let best_os_ken = os_ken.and_then(|rival| Some(rival.run(case.name, FEW).ok()? / FEW as f64));
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.0}"));
+    let times = |theirs: Option<f64>, ours: Option<f64>| {
+        theirs.zip(ours).map_or_else(
+            || "-".to_owned(),
+            |(theirs, ours)| format!("{:.2}", theirs / ours),
+        )
+    };
+    println!(
+        "{:<20} {best:>10.1} {:>12.0} {:>12} {:>10} {:>8} {:>12} {:>8} {:>12} {:>8}",
+        case.name,
+        1e9 / best,
+        number(ours),
+        number(best_ovs),
+        times(best_ovs, Some(best)),
+        number(theirs),
+        times(theirs, ours),
+        number(best_os_ken),
+        times(best_os_ken, Some(best)),
+    );
+    Ok(())
+}
+
+/// Another codec: a program that takes a case, a count and the file of the message, and prints nanoseconds.
+struct Rival {
+    program: Vec<String>,
+    folder: PathBuf,
+}
+
+impl Rival {
+    fn ovs(folder: &Path) -> Option<Self> {
+        let program = vec![env::var("OVS_CODEC").ok()?];
+        let folder = folder.to_owned();
+        Some(Self { program, folder })
+    }
+
+    fn os_ken(folder: &Path) -> Option<Self> {
+        let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/os-ken/driver.py");
+        let program = vec![env::var("OS_KEN").ok()?, driver.to_owned()];
+        let folder = folder.to_owned();
+        Some(Self { program, folder })
+    }
+
+    fn command(&self, case: &str, count: u64) -> Command {
+        let mut command = Command::new(&self.program[0]);
+        command.args(&self.program[1..]).args([case, &count.to_string()]);
+        command.arg(self.folder.join(case));
+        command
+    }
+
+    fn run(&self, case: &str, count: u64) -> Outcome<f64> {
+        let output = self.command(case, count).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+    }
 }
 
 /// So many runs that one takes about a twentieth of a second.
@@ -144,13 +184,13 @@ fn calibrated(run: impl Fn(u64) -> Outcome<f64>) -> Outcome<u64> {
 
 /// Instructions for one message, counted by valgrind: the difference between two counts, so that what is done once
 /// drops out. `None` without valgrind.
-fn instructions(program: &str, arguments: &dyn Fn(u64) -> Vec<String>) -> Option<f64> {
-    const FEW: u64 = 200;
-    const MANY: u64 = 1200;
+fn instructions(program: &dyn Fn(u64) -> Command) -> Option<f64> {
     let total = |count| {
+        let program = program(count);
         let output = Command::new("valgrind")
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", program])
-            .args(arguments(count))
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(program.get_program())
+            .args(program.get_args())
             .output()
             .ok()?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -321,3 +361,5 @@ fn packet_out() -> Message {
 
 /// The best of so many runs is taken: what disturbs a run only makes it longer.
 const RUNS: usize = 15;
+const FEW: u64 = 200;
+const MANY: u64 = 1200;
