@@ -73,8 +73,19 @@ pub struct Receiving {
     pub marks: [u8; 2],
     /// The DSCP value that packets are delivered with.
     pub restored_dscp: u8,
-    /// Each path with this site's uplink of it.
-    pub paths: Vec<(PathIndex, String)>,
+    /// How the packets of each path are received.
+    pub paths: Vec<ReceivingPath>,
+}
+
+/// How the packets of one path are received.
+#[derive(Debug, Clone)]
+pub struct ReceivingPath {
+    /// The path.
+    pub index: PathIndex,
+    /// The site's uplink of it.
+    pub uplink: String,
+    /// The UDP port that they are delivered to, when it is not the one that they were sent to.
+    pub port: Option<u16>,
 }
 
 /// What the switch should hold.

@@ -1,10 +1,10 @@
 //! The receiving side: what each path brought is counted by colour, and the mark comes off.
 
-use ofproto::{Action, Instruction, Match, OxmField, list};
+use ofproto::{Action, Actions, Instruction, Match, OxmField, list};
 
-use super::SiteView;
 use super::class::{IPV4, class_match};
 use super::sender::counter;
+use super::{Receiving, ReceivingPath, SiteView};
 use crate::datapath::Contents;
 use crate::pipeline::{Colour, Slot, Table, priority};
 
@@ -32,13 +32,13 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
         );
     }
     for receiving in &view.receiving {
-        for (path, uplink) in &receiving.paths {
-            let uplink = view.site.uplinks.get(uplink);
+        for path in &receiving.paths {
+            let uplink = view.site.uplinks.get(&path.uplink);
             let Some(port) = uplink.and_then(|uplink| view.ports.by_name(&uplink.port)) else {
                 continue;
             };
             for (colour, mark) in Colour::ALL.into_iter().zip(receiving.marks) {
-                let meter = receiving.slot.receiver_meter(*path, colour);
+                let meter = receiving.slot.receiver_meter(path.index, colour);
                 contents.meters.insert(meter, counter());
                 for class in &receiving.matches {
                     // On the way the mark stands where the class's own DSCP stood.
@@ -53,9 +53,7 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
                         &class_match(&marked).with(OxmField::InPort(port.number)),
                         list![
                             Instruction::Meter(meter),
-                            Instruction::ApplyActions(list![Action::SetField(OxmField::IpDscp(
-                                receiving.restored_dscp,
-                            ))]),
+                            Instruction::ApplyActions(restored(receiving, path)),
                             Instruction::GotoTable(Table::Deliver.id()),
                         ],
                     );
@@ -63,4 +61,11 @@ pub(super) fn compile(view: &SiteView<'_>, contents: &mut Contents) {
             }
         }
     }
+}
+
+/// The packet as its receiver expects it.
+fn restored(receiving: &Receiving, path: &ReceivingPath) -> Actions {
+    let dscp = Action::SetField(OxmField::IpDscp(receiving.restored_dscp));
+    let port = path.port.map(|port| Action::SetField(OxmField::UdpDst(port)));
+    [Some(dscp), port].into_iter().flatten().collect()
 }

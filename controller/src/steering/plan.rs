@@ -4,7 +4,7 @@ use ofproto::{Action, GroupType, Instruction, OxmField, PortNo};
 use policies::{Direction, Mode, PathIndex, PathSet, Peering, Site};
 
 use super::Steering;
-use crate::compile::{GroupPlan, Receiving, Sending};
+use crate::compile::{GroupPlan, Receiving, ReceivingPath, Sending};
 use crate::datapath::{Contents, Ports};
 use crate::pipeline::{Colour, Slot, Table};
 
@@ -109,6 +109,7 @@ impl Steering {
     pub fn receiving(&self) -> Receiving {
         let side = self.key.direction.receiver();
         let paths = (0_u8..).map(PathIndex).zip(self.peering.paths.values());
+        let ports = &self.direction_policy().path_ports;
         Receiving {
             slot: self.slot,
             priority: self.policy.priority,
@@ -116,7 +117,14 @@ impl Steering {
             marks: self.measurement.colours,
             restored_dscp: self.policy.class.restored_dscp(),
             paths: paths
-                .map(|(index, path)| (index, path.uplinks[side].clone()))
+                .map(|(index, path)| ReceivingPath {
+                    index,
+                    uplink: path.uplinks[side].clone(),
+                    port: ports
+                        .iter()
+                        .find(|(path, _)| *path == index)
+                        .map(|(_, port)| *port),
+                })
                 .collect(),
         }
     }

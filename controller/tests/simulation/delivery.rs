@@ -2,6 +2,7 @@
 
 use controller::testing::{Delivery, Ipv4Packet, Packet, Payload, World};
 use ofproto::MacAddr;
+use policies::Direction;
 
 use crate::common::*;
 
@@ -54,6 +55,28 @@ fn a_delivered_packet_has_the_addresses_of_host_and_gateway_and_no_mark() {
     assert_eq!((ip.src, ip.dst), world.hosts(Forward));
     assert_eq!(ip.dscp, 0);
     assert_eq!(ip.ttl, 64 - 4, "two switches and two routers, one hop each");
+}
+
+#[test]
+fn a_path_with_a_port_of_its_own_delivers_to_it_and_others_do_not() {
+    let policy = "mode: bicast, path_ports: {server: {b: 6001}}";
+    let mut world = World::settled(&video(policy));
+    let ports_of = |world: &mut World, lossy: &str, direction: Direction| {
+        world.loss("a", direction, if lossy == "a" { 1.0 } else { 0.0 });
+        world.loss("b", direction, if lossy == "b" { 1.0 } else { 0.0 });
+        let stream = world.traffic("video", direction, 200);
+        world.run(secs(1));
+        drain(world, stream);
+        let ip = *world.stream(stream).last_delivered().unwrap().ipv4().unwrap();
+        (ip.src_port, ip.dst_port)
+    };
+    assert_eq!(ports_of(&mut world, "b", Forward).1, 5001);
+    assert_eq!(ports_of(&mut world, "a", Forward).1, 6001);
+    assert_eq!(
+        ports_of(&mut world, "a", Reverse).0,
+        5001,
+        "the other direction has none"
+    );
 }
 
 #[test]

@@ -60,6 +60,9 @@ pub struct DirectionPolicy {
     pub enter: Threshold,
     /// Bicast ends when the loss of one of its paths is certainly below this. For [`ModePolicy::Adaptive`].
     pub exit: Threshold,
+    /// The UDP port that packets are delivered to instead of their own, for each path that has one: so that a program
+    /// which compares copies knows the path of each.
+    pub path_ports: Vec<(PathIndex, u16)>,
 }
 
 /// Whether and when to send copies.

@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use crate::spec::{Entries, Mark, OneOrMany, Text};
 
-/// `video: {peering: …, priority: 100, match: …, mode: adaptive, prefer: …, bicast: …, sampling: 2%, mark: …, from: …}`
+/// `video: {peering: …, priority: 100, match: …, mode: adaptive, prefer: …, bicast: …, sampling: 2%, mark: …, path_ports: …, from:
+/// …}`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Policy {
@@ -17,6 +18,8 @@ pub(crate) struct Policy {
     pub(crate) bicast: Option<Bicast>,
     pub(crate) sampling: Option<Text>,
     pub(crate) mark: Option<Mark>,
+    /// By the name of the site, then of the path.
+    pub(crate) path_ports: Option<Entries<Entries<Text>>>,
     /// What each site sends, by the name of the site, where it differs from the above.
     pub(crate) from: Option<Entries<DirectionPolicy>>,
 }

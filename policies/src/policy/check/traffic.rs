@@ -65,6 +65,16 @@ fn policy(
     for (site, _) in entries(spec.from.as_ref()) {
         report.lookup(site, &format!("a site of peering `{}`", pair.name), &pair.sites);
     }
+    for (site, _) in entries(spec.path_ports.as_ref()) {
+        report.lookup(site, &format!("a site of peering `{}`", pair.name), &pair.sites);
+        if class.as_ref().is_some_and(|class| class.protocol != Some(UDP)) {
+            let message = "only packets of UDP can be delivered to another port".to_owned();
+            report.fault(
+                site.place,
+                Fault::with_help(message, "add `protocol: udp` to the match"),
+            );
+        }
+    }
     let [forward, reverse] = Direction::ALL.map(|d| direction(d, name, spec, &pair, report));
     Some(Policy {
         name: name.text.clone(),
@@ -231,6 +241,7 @@ fn direction(
         spec.bicast.as_ref(),
         report,
     );
+    let path_ports = path_ports(direction, spec, pair, report);
     let (enter, exit) = thresholds?;
     Some(DirectionPolicy {
         direction,
@@ -238,7 +249,33 @@ fn direction(
         prefer: prefer?,
         enter,
         exit,
+        path_ports: path_ports?,
     })
+}
+
+/// The ports that the receiving site delivers to, by path.
+fn path_ports(
+    direction: Direction,
+    spec: &spec::Policy,
+    pair: &Pair<'_>,
+    report: &mut Report,
+) -> Option<Vec<(PathIndex, u16)>> {
+    let receiver = pair.sites[direction.receiver()];
+    let of_site = entries(spec.path_ports.as_ref())
+        .iter()
+        .find(|(site, _)| site.text == receiver)
+        .map_or(&[][..], |(_, ports)| entries(Some(ports)));
+    let what = format!("a path of peering `{}`", pair.name);
+    let mut complete = Some(Vec::new());
+    for (path, port) in of_site {
+        let index = report.lookup(path, &what, &pair.paths);
+        let index = index.and_then(|index| u8::try_from(index).ok());
+        let port = report.value(port, values::port);
+        complete = complete
+            .zip(index.zip(port))
+            .map(|(ports, (index, port))| [ports, vec![(PathIndex(index), port)]].concat());
+    }
+    complete
 }
 
 fn mode(text: Option<&Text>, policy: &Name, pair: &Pair<'_>, report: &mut Report) -> Option<ModePolicy> {
