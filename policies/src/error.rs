@@ -1,11 +1,11 @@
-//! What is wrong with a policy file, and where.
+//! What is wrong with a policy file or another file read the same way, and where.
 
 use std::fmt;
 use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, SourceCode};
 
-/// A policy file that cannot be used: one or several problems.
+/// A file that cannot be used: one or several problems.
 ///
 /// Its `Display` is one line per problem, `file.yaml:12:5: what is wrong; what to do`, and needs no other renderer.
 /// As a [`miette::Diagnostic`] it carries the source text and a labelled span for each problem.
@@ -16,7 +16,7 @@ pub struct LoadError {
     problems: Vec<Problem>,
 }
 
-/// One thing that is wrong with a policy file.
+/// One thing that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Line, counted from 1.
@@ -32,7 +32,8 @@ pub struct Problem {
 }
 
 impl LoadError {
-    pub(crate) fn new(file_name: &str, source: &str, problems: Vec<Problem>) -> LoadError {
+    /// What is wrong with the text `source` of the file `file_name`: at least one problem, in the order of the file.
+    pub fn new(file_name: &str, source: &str, problems: Vec<Problem>) -> LoadError {
         LoadError {
             file_name: file_name.to_owned(),
             source: source.to_owned(),

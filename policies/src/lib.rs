@@ -15,12 +15,14 @@
 //! |---|---|
 //! | [`policy`] | the checked truth: what the rest of the system works with |
 //! | `spec` | the shape of the YAML file; the only way across is [`load`] |
+//! | [`document`] | what other programs need to read their own files in the same manner |
 //! | [`estimate`] | loss with confidence from windows of counted samples |
 //! | [`trigger`] | when a path is certainly above `enter` or certainly below `exit` |
 //! | [`engine`] | which mode follows from that |
 
 pub mod class;
 pub mod decision;
+pub mod document;
 pub mod engine;
 pub mod error;
 pub mod estimate;

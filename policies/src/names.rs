@@ -1,7 +1,7 @@
 //! Lists of names and the nearest one, for error messages.
 
 /// `one of `a`, `b`, `c``, or just `` `a` `` when there is only one; long lists are cut.
-pub(crate) fn one_of<S: AsRef<str>>(names: &[S]) -> String {
+pub fn one_of<S: AsRef<str>>(names: &[S]) -> String {
     match names {
         [] => "none, because none is defined".to_owned(),
         [only] => format!("`{}`", only.as_ref()),
@@ -18,7 +18,7 @@ pub(crate) fn one_of<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 /// `did you mean `x`?` when one of the names is near.
-pub(crate) fn did_you_mean<S: AsRef<str>>(written: &str, names: &[S]) -> Option<String> {
+pub fn did_you_mean<S: AsRef<str>>(written: &str, names: &[S]) -> Option<String> {
     nearest(written, names).map(|name| format!("did you mean `{name}`?"))
 }
 

@@ -3,7 +3,7 @@
 //! Values of these types are built only from a file by [`load`]; whoever holds a [`PolicySet`] need not check again
 //! that names resolve, thresholds are in order, or two policies do not claim the same packets.
 
-mod check;
+pub(crate) mod check;
 mod measurement;
 mod site;
 mod traffic;
@@ -39,6 +39,7 @@ pub struct PolicySet {
 /// A [`LoadError`] with every problem found, each with its line and column, what was expected, and the nearest name
 /// where one is near. Faults of syntax or shape hide what comes after them, so of those only the first is reported.
 pub fn load(file_name: &str, text: &str) -> Result<PolicySet, LoadError> {
-    let file = spec::read(text).map_err(|problem| LoadError::new(file_name, text, vec![problem]))?;
+    let file: spec::PolicyFile =
+        spec::read(text, &spec::KIND).map_err(|problem| LoadError::new(file_name, text, vec![problem]))?;
     PolicySet::try_from(&file).map_err(|problems| LoadError::new(file_name, text, problems))
 }

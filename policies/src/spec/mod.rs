@@ -10,9 +10,9 @@ mod site;
 mod text;
 mod traffic;
 
-pub(crate) use read::read;
+pub use read::{Kind, read};
 pub(crate) use site::{Access, Path, Peering, Site, Uplink};
-pub(crate) use text::{Entries, Name, OneOrMany, Place, Text};
+pub use text::{Entries, Name, OneOrMany, Place, Text};
 pub(crate) use traffic::{Bicast, Match, Policy};
 
 use serde::Deserialize;
@@ -42,4 +42,28 @@ pub(crate) struct Measurement {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mark {
     pub(crate) dscp: Option<OneOrMany>,
+}
+
+/// What messages about a policy file say.
+pub(crate) const KIND: Kind = Kind {
+    name: "a policy file",
+    expected: "`sites`, `peerings` and `policies`",
+    example,
+};
+
+/// How the mapping under a key is written.
+fn example(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "access" => "`access: {port: NAME, gateway: 10.1.0.1/24}`",
+        "address" => "`address: {SITE: 10.1.0.0/24}`",
+        "bicast" => "`bicast: {enter: 5% for 2s, exit: 1% for 30s}`",
+        "from" => "`from: {SITE: {mode: bicast}}`",
+        "mark" => "`mark: {dscp: [3, 7]}`",
+        "match" => "`match: {protocol: udp, port: {SITE: 5001}}`",
+        "measurement" => "`measurement: {period: 250ms, sampling: 2%}`",
+        "paths" => "`paths: {NAME: {SITE: UPLINK, SITE: UPLINK}}`",
+        "port" => "`port: {SITE: 5001}`",
+        "uplinks" => "`uplinks: {NAME: {port: NAME, next_hop: 10.11.0.1, address: 10.11.0.2/24}}`",
+        _ => return None,
+    })
 }

@@ -1,13 +1,25 @@
 //! From YAML to the shapes, and from the parser's complaints to ours.
 
+use serde::de::DeserializeOwned;
 use serde_saphyr::{Error, Location, Options, budget, options};
 
 use crate::error::Problem;
 use crate::names::{did_you_mean, one_of};
-use crate::spec::{Place, PolicyFile};
+use crate::spec::Place;
+
+/// What the messages about one kind of file say.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// What the file is called: `a policy file`.
+    pub name: &'static str,
+    /// What an empty file lacks.
+    pub expected: &'static str,
+    /// How the mapping under a key is written, if it is known.
+    pub example: fn(key: &str) -> Option<&'static str>,
+}
 
 /// Reads the shapes. Faults of syntax and shape hide what comes after them, so only the first is known.
-pub(crate) fn read(source: &str) -> Result<PolicyFile, Problem> {
+pub fn read<T: DeserializeOwned>(source: &str, kind: &Kind) -> Result<T, Problem> {
     if source.len() > MAX_BYTES {
         return Err(problem(
             Place::default(),
@@ -19,10 +31,10 @@ pub(crate) fn read(source: &str) -> Result<PolicyFile, Problem> {
         .lines()
         .any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
     {
-        let message = "the file is empty, expected `sites`, `peerings` and `policies`".to_owned();
+        let message = format!("the file is empty, expected {}", kind.expected);
         return Err(problem(Place::new(1, 1, 0..0), message, None));
     }
-    serde_saphyr::from_str_with_options(source, limits()).map_err(|error| explain(&error, source))
+    serde_saphyr::from_str_with_options(source, limits()).map_err(|error| explain(&error, source, kind))
 }
 
 /// Limits far above any sensible file, so that a hostile or broken one cannot take memory or time.
@@ -39,7 +51,7 @@ fn limits() -> Options {
 }
 
 /// Says in the operator's words what the parser found.
-fn explain(error: &Error, source: &str) -> Problem {
+fn explain(error: &Error, source: &str, kind: &Kind) -> Problem {
     let place = error
         .location()
         .map_or(Place::new(1, 1, 0..0), |location| place_in(source, location));
@@ -64,9 +76,9 @@ fn explain(error: &Error, source: &str) -> Problem {
                 None,
             )
         }
-        Error::Unexpected { expected, .. } => wrong_shape(place, source, expected),
+        Error::Unexpected { expected, .. } => wrong_shape(place, source, expected, kind),
         Error::SerdeInvalidType { expected, .. } | Error::SerdeInvalidValue { expected, .. } => {
-            wrong_shape(place, source, expected)
+            wrong_shape(place, source, expected, kind)
         }
         Error::NullIntoString { .. } => problem(place, "a value is missing here".to_owned(), None),
         Error::MultipleDocuments { .. } => problem(
@@ -81,7 +93,7 @@ fn explain(error: &Error, source: &str) -> Problem {
         ),
         Error::Budget { .. } => problem(
             place,
-            "the file is too large or too deeply nested for a policy file".to_owned(),
+            format!("the file is too large or too deeply nested for {}", kind.name),
             None,
         ),
         Error::AliasError { error, locations, .. } => {
@@ -92,7 +104,7 @@ fn explain(error: &Error, source: &str) -> Problem {
                 line: place.line,
                 column: place.column,
                 span: place.span(),
-                ..explain(error, source)
+                ..explain(error, source, kind)
             }
         }
         Error::ExternalMessage { msg, .. } => {
@@ -110,7 +122,7 @@ fn explain(error: &Error, source: &str) -> Problem {
 }
 
 /// A mapping, a list or a single value stands where another of the three belongs.
-fn wrong_shape(place: Place, source: &str, expected: &str) -> Problem {
+fn wrong_shape(place: Place, source: &str, expected: &str, kind: &Kind) -> Problem {
     let expected = match expected {
         "mapping start" | "a mapping of names" => "a mapping",
         "sequence start" => "a list",
@@ -133,7 +145,7 @@ fn wrong_shape(place: Place, source: &str, expected: &str) -> Problem {
     let subject = key.map_or_else(String::new, |key| format!("`{key}`: "));
     let help = key
         .filter(|_| expected == "a mapping")
-        .and_then(example)
+        .and_then(kind.example)
         .map(|form| format!("write {form}"));
     problem(
         place,
@@ -151,23 +163,6 @@ fn key_before(source: &str, place: Place) -> Option<&str> {
         .next()?
         .trim_matches(['"', '\'']);
     (!key.is_empty()).then_some(key)
-}
-
-/// How the mapping under a key is written.
-fn example(key: &str) -> Option<&'static str> {
-    Some(match key {
-        "access" => "`access: {port: NAME, gateway: 10.1.0.1/24}`",
-        "address" => "`address: {SITE: 10.1.0.0/24}`",
-        "bicast" => "`bicast: {enter: 5% for 2s, exit: 1% for 30s}`",
-        "from" => "`from: {SITE: {mode: bicast}}`",
-        "mark" => "`mark: {dscp: [3, 7]}`",
-        "match" => "`match: {protocol: udp, port: {SITE: 5001}}`",
-        "measurement" => "`measurement: {period: 250ms, sampling: 2%}`",
-        "paths" => "`paths: {NAME: {SITE: UPLINK, SITE: UPLINK}}`",
-        "port" => "`port: {SITE: 5001}`",
-        "uplinks" => "`uplinks: {NAME: {port: NAME, next_hop: 10.11.0.1, address: 10.11.0.2/24}}`",
-        _ => return None,
-    })
 }
 
 /// The first line, no further than one below `line`, whose indentation holds a tab. The parser complains about the

@@ -10,32 +10,39 @@ use serde_saphyr::Spanned;
 
 /// A single value as it was written, and where.
 #[derive(Clone, Debug)]
-pub(crate) struct Text {
-    pub(crate) text: String,
-    pub(crate) place: Place,
+pub struct Text {
+    /// What was written, without quotes.
+    pub text: String,
+    /// Where.
+    pub place: Place,
 }
 
 /// The name of an entry of a mapping.
-pub(crate) type Name = Text;
+pub type Name = Text;
 
 /// A mapping with names of the operator's choice, in the order of the file.
 #[derive(Debug)]
-pub(crate) struct Entries<T>(pub(crate) Vec<(Name, T)>);
+pub struct Entries<T>(
+    /// Each name with what belongs to it.
+    pub Vec<(Name, T)>,
+);
 
 /// `a` or `[a, b]`: a list of single values whose brackets may be left out when there is only one.
 #[derive(Debug)]
-pub(crate) struct OneOrMany {
-    pub(crate) values: Vec<Text>,
-    pub(crate) place: Place,
+pub struct OneOrMany {
+    /// The values, at least one unless the list is written as `[]`.
+    pub values: Vec<Text>,
+    /// Where the list begins.
+    pub place: Place,
 }
 
 /// A place in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Line, counted from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// Column in characters, counted from 1.
-    pub(crate) column: usize,
+    pub column: usize,
     /// The first byte.
     start: usize,
     /// The number of bytes.
@@ -44,12 +51,12 @@ pub(crate) struct Place {
 
 impl Place {
     /// The bytes of the file.
-    pub(crate) fn span(self) -> Range<usize> {
+    pub fn span(self) -> Range<usize> {
         self.start..self.start.saturating_add(self.len)
     }
 
     /// The place `line`:`column` with the bytes `span`.
-    pub(crate) fn new(line: usize, column: usize, span: Range<usize>) -> Place {
+    pub fn new(line: usize, column: usize, span: Range<usize>) -> Place {
         Place {
             line,
             column,

@@ -8,10 +8,10 @@ mod mark;
 mod measurement;
 mod overlap;
 mod peering;
-mod report;
+pub(crate) mod report;
 mod site;
 mod traffic;
-mod values;
+pub(crate) mod values;
 
 use indexmap::IndexMap;
 

@@ -7,13 +7,13 @@ use crate::spec::{Name, OneOrMany, Place, Text};
 
 /// The problems found so far.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub struct Report {
     problems: Vec<Problem>,
 }
 
 impl Report {
     /// Adds a problem. A value that serves both directions is checked for each, but reported once.
-    pub(super) fn fault(&mut self, place: Place, fault: impl Into<Fault>) {
+    pub fn fault(&mut self, place: Place, fault: impl Into<Fault>) {
         let Fault { message, help } = fault.into();
         let problem = Problem {
             line: place.line,
@@ -28,12 +28,12 @@ impl Report {
     }
 
     /// Adds a problem of the file as a whole.
-    pub(super) fn fault_at_start(&mut self, message: &str) {
+    pub fn fault_at_start(&mut self, message: &str) {
         self.fault(Place::new(1, 1, 0..0), message.to_owned());
     }
 
     /// A key that must be there: reports its absence at the name of its owner.
-    pub(super) fn required<'a, T>(&mut self, value: Option<&'a T>, owner: &Name, key: &str) -> Option<&'a T> {
+    pub fn required<'a, T>(&mut self, value: Option<&'a T>, owner: &Name, key: &str) -> Option<&'a T> {
         if value.is_none() {
             self.fault(owner.place, format!("`{}` needs the key `{key}`", owner.text));
         }
@@ -41,14 +41,14 @@ impl Report {
     }
 
     /// What a text means, by `parse`.
-    pub(super) fn value<T>(&mut self, text: &Text, parse: impl Fn(&str) -> Result<T, Fault>) -> Option<T> {
+    pub fn value<T>(&mut self, text: &Text, parse: impl Fn(&str) -> Result<T, Fault>) -> Option<T> {
         parse(&text.text)
             .map_err(|fault| self.fault(text.place, fault))
             .ok()
     }
 
     /// The same for a text that may be left out: `Some(None)` when it is.
-    pub(super) fn optional<T>(
+    pub fn optional<T>(
         &mut self,
         text: Option<&Text>,
         parse: impl Fn(&str) -> Result<T, Fault>,
@@ -60,7 +60,7 @@ impl Report {
     }
 
     /// What each text of a list means. An entry that is there twice is reported.
-    pub(super) fn list<T: PartialEq>(
+    pub fn list<T: PartialEq>(
         &mut self,
         list: &OneOrMany,
         parse: impl Fn(&str) -> Result<T, Fault>,
@@ -82,7 +82,7 @@ impl Report {
 
     /// The place of `name` among `known`; reports a name that is not there with the nearest one. `what` says what it
     /// should name: "an uplink of site `client`".
-    pub(super) fn lookup(&mut self, name: &Text, what: &str, known: &[&str]) -> Option<usize> {
+    pub fn lookup(&mut self, name: &Text, what: &str, known: &[&str]) -> Option<usize> {
         let found = known.iter().position(|known| *known == name.text);
         if found.is_none() {
             let message = format!("`{}` is not {what}, expected {}", name.text, one_of(known));
@@ -98,7 +98,7 @@ impl Report {
     }
 
     /// A name of the operator's choice, which must be short and plain: it appears in messages such as `bicast a+b`.
-    pub(super) fn name(&mut self, name: &Name) {
+    pub fn name(&mut self, name: &Name) {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.text.is_empty() || name.text.len() > 63 || !name.text.chars().all(plain) {
             self.fault(
@@ -112,7 +112,7 @@ impl Report {
     }
 
     /// `value` when nothing is wrong, else the problems in the order of the file.
-    pub(super) fn finish<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
+    pub fn finish<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
         if self.problems.is_empty() {
             return Ok(value);
         }

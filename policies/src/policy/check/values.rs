@@ -8,9 +8,11 @@ use crate::policy::{ModePolicy, Probability};
 
 /// Why a text does not mean anything, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) message: String,
-    pub(super) help: Option<String>,
+pub struct Fault {
+    /// What is wrong and what was expected.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
 }
 
 impl From<String> for Fault {
@@ -20,7 +22,8 @@ impl From<String> for Fault {
 }
 
 impl Fault {
-    pub(super) fn with_help(message: String, help: impl Into<String>) -> Fault {
+    /// A fault and what to do about it.
+    pub fn with_help(message: String, help: impl Into<String>) -> Fault {
         Fault {
             message,
             help: Some(help.into()),
@@ -29,7 +32,7 @@ impl Fault {
 }
 
 /// `250ms`, `2s`, `1.5m`, `1h`.
-pub(super) fn duration(text: &str) -> Result<Duration, Fault> {
+pub fn duration(text: &str) -> Result<Duration, Fault> {
     let unknown =
         || format!("`{text}` is not a duration, expected a number and a unit such as `250ms`, `2s`, `1m`");
     let end = text
@@ -48,7 +51,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, Fault> {
 }
 
 /// A duration within a range.
-pub(super) fn duration_in(text: &str, range: &RangeInclusive<Duration>) -> Result<Duration, Fault> {
+pub fn duration_in(text: &str, range: &RangeInclusive<Duration>) -> Result<Duration, Fault> {
     let value = duration(text)?;
     if range.contains(&value) {
         return Ok(value);
@@ -120,7 +123,7 @@ pub(super) fn threshold(text: &str) -> Result<(Probability, Option<Duration>), F
 }
 
 /// A whole number within a range. `what` names it in messages.
-pub(super) fn number<T>(text: &str, what: &str, range: &RangeInclusive<T>) -> Result<T, Fault>
+pub fn number<T>(text: &str, what: &str, range: &RangeInclusive<T>) -> Result<T, Fault>
 where
     T: std::str::FromStr + PartialOrd + std::fmt::Display,
 {
@@ -132,7 +135,7 @@ where
 }
 
 /// A TCP, UDP or SCTP port.
-pub(super) fn port(text: &str) -> Result<u16, Fault> {
+pub fn port(text: &str) -> Result<u16, Fault> {
     number(text, "port number", &(1..=u16::MAX))
 }
 
