@@ -1,0 +1,610 @@
+//! BBRv2: draft-cardwell-iccrg-bbr-congestion-control-02.
+//!
+//! The draft carries a long-term bound on the bandwidth, `bw_hi`, that nothing ever sets; it is left out. It
+//! never says when the samples of a bandwidth probe end; as in Linux and in BBRv3 that is the round after the
+//! probe. And it conserves packets in the first round of a recovery, which under random loss is every other
+//! round; as in `bbr1.rs` the window follows the model alone (at 1 and 2 % loss 81 and 47 Mbit/s of 100 instead
+//! of 60 and 27). The short-term bounds `bw_lo` and `inflight_lo` are in [`ShortTermModel`]; the delay gap between the
+//! paths is part of the bandwidth-delay product, see [`bdp_multiple`].
+
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::filter::WindowedMax;
+use super::loss_model::{
+    BETA, ShortTermModel, UNBOUNDED, inflight_at_loss, inflight_with_headroom, is_inflight_too_high,
+    min_pipe_cwnd,
+};
+use super::model::{AckAggregation, Model, Round, bdp_multiple, send_quantum, set_pacing_rate};
+use super::probe_rtt::MinRtt;
+use super::rate_sample::{Connection, Packet, RateSample, to_bytes, to_f64};
+use crate::delay_gap::DelayGap;
+
+/// `BBRStartupPacingGain`: 4·ln(2), the least gain that doubles the rate each round.
+const STARTUP_PACING_GAIN: f64 = 2.77;
+/// `MaxBwFilterLen`, bandwidth-probing cycles.
+const MAX_BW_FILTER_LEN: u64 = 2;
+/// `BBRStartupFullLossCnt`: separate ranges lost in a round that end Startup.
+const STARTUP_FULL_LOSS_CNT: u32 = 3;
+/// Rounds between probes that leave Reno and CUBIC flows of up to this many packets in flight their share.
+const RENO_ROUNDS: u64 = 63;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    ProbeBwDown,
+    ProbeBwCruise,
+    ProbeBwRefill,
+    ProbeBwUp,
+    ProbeRtt,
+}
+
+/// What the acknowledgments of now say about the bandwidth probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// The model of one path.
+#[derive(Clone, Debug)]
+pub(super) struct Bbr2 {
+    state: State,
+    round: Round,
+    min_rtt: MinRtt,
+    max_bw: f64,
+    max_bw_filter: WindowedMax<f64>,
+    cycle_count: u64,
+    /// The lower of `max_bw` and the short-term bound.
+    bw: f64,
+    lower_bounds: ShortTermModel,
+    inflight_hi: u64,
+    aggregation: AckAggregation,
+    filled_pipe: bool,
+    full_bw: f64,
+    full_bw_count: u32,
+    recovery_start_round: u64,
+    ack_phase: AckPhase,
+    bw_probe_samples: bool,
+    bw_probe_up_acks: u64,
+    probe_up_cnt: u64,
+    bw_probe_up_rounds: u32,
+    rounds_since_bw_probe: u64,
+    bw_probe_wait: Duration,
+    cycle_stamp: Instant,
+    idle_restart: bool,
+    prior_cwnd: u64,
+    gap: DelayGap,
+    rng: Xoshiro256PlusPlus,
+}
+
+impl Model for Bbr2 {
+    /// `BBRHandleRestartFromIdle`.
+    fn on_transmit(&mut self, c: &mut Connection, now: Instant) {
+        if c.inflight == 0 && c.app_limited != 0 {
+            self.idle_restart = true;
+            self.aggregation.restart(now);
+            if self.is_in_a_probe_bw_state() {
+                set_pacing_rate(c, self.bw, 1.0, self.filled_pipe);
+            } else if self.state == State::ProbeRtt && self.min_rtt.check_done(now) {
+                self.exit_probe_rtt(c, now);
+            }
+        }
+    }
+
+    fn update_on_ack(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
+        // BBRUpdateModelAndState
+        self.lower_bounds.update_latest_delivery_signals(c, rs);
+        self.update_max_bw(c, rs);
+        let is_congested = !self.is_probing_bw() && self.lower_bounds.loss_rate_in_round(c) > 0.0;
+        self.lower_bounds.adapt_lower_bounds(c, self.max_bw, is_congested);
+        self.aggregation
+            .update(c, rs, self.bw, &self.round, !self.filled_pipe, now);
+        self.check_startup_done(c, rs);
+        self.check_drain(c, now);
+        self.update_probe_bw_cycle_phase(c, rs, now);
+        self.update_min_rtt(c, rs, now);
+        self.check_probe_rtt(c, rs, now);
+        self.lower_bounds.advance_latest_delivery_signals(rs);
+        self.bw = self.max_bw.min(self.lower_bounds.bw);
+        // BBRUpdateControlParameters
+        set_pacing_rate(c, self.bw, self.pacing_gain(), self.filled_pipe);
+        c.send_quantum = send_quantum(c, 2 * c.smss);
+        self.set_cwnd(c, rs);
+    }
+
+    /// `BBRHandleLostPacket`.
+    fn update_on_loss(&mut self, c: &mut Connection, packet: &Packet, now: Instant) {
+        if c.entered_recovery {
+            self.save_cwnd(c, false);
+            self.recovery_start_round = self.round.count;
+        }
+        self.lower_bounds.note_loss(c, packet);
+        let lost = c.lost.saturating_sub(packet.lost);
+        if self.bw_probe_samples && is_inflight_too_high(lost, packet.tx_in_flight) {
+            let inflight = inflight_at_loss(packet, lost);
+            self.handle_inflight_too_high(c, inflight, packet.is_app_limited, now);
+        }
+    }
+
+    fn on_enter_rto(&mut self, c: &mut Connection) {
+        self.save_cwnd(c, true);
+        c.cwnd = c.inflight + c.smss;
+    }
+
+    fn on_spurious_loss(&mut self, c: &mut Connection) {
+        self.restore_cwnd(c);
+        self.lower_bounds.forget_losses();
+        self.lower_bounds.reset();
+    }
+
+    fn bw(&self) -> f64 {
+        self.bw
+    }
+}
+
+impl Bbr2 {
+    /// `BBRInit`.
+    pub(super) fn new(c: &mut Connection, gap: DelayGap, rng: Xoshiro256PlusPlus, now: Instant) -> Self {
+        c.init_pacing_rate(STARTUP_PACING_GAIN, None);
+        Self {
+            state: State::Startup,
+            round: Round::default(),
+            min_rtt: MinRtt::new(now),
+            max_bw: 0.0,
+            max_bw_filter: WindowedMax::default(),
+            cycle_count: 0,
+            bw: 0.0,
+            lower_bounds: ShortTermModel::default(),
+            inflight_hi: UNBOUNDED,
+            aggregation: AckAggregation::new(now),
+            filled_pipe: false,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            recovery_start_round: 0,
+            ack_phase: AckPhase::Init,
+            bw_probe_samples: false,
+            bw_probe_up_acks: 0,
+            probe_up_cnt: UNBOUNDED,
+            bw_probe_up_rounds: 0,
+            rounds_since_bw_probe: 0,
+            bw_probe_wait: Duration::ZERO,
+            cycle_stamp: now,
+            idle_restart: false,
+            prior_cwnd: 0,
+            gap,
+            rng,
+        }
+    }
+
+    /// The table of §4.6.1.
+    fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => STARTUP_PACING_GAIN,
+            State::Drain => 0.5,
+            State::ProbeBwDown => 0.9,
+            State::ProbeBwUp => 1.25,
+            State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeRtt => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        if self.state == State::ProbeRtt { 0.5 } else { 2.0 }
+    }
+
+    fn update_max_bw(&mut self, c: &mut Connection, rs: &RateSample) {
+        self.round.update(c, rs);
+        if self.round.start {
+            self.rounds_since_bw_probe += 1;
+        }
+        if rs.delivery_rate > 0.0 && (rs.delivery_rate >= self.max_bw || !rs.is_app_limited) {
+            self.max_bw = self
+                .max_bw_filter
+                .update(rs.delivery_rate, self.cycle_count, MAX_BW_FILTER_LEN);
+        }
+    }
+
+    fn check_startup_done(&mut self, c: &Connection, rs: &RateSample) {
+        self.check_startup_full_bandwidth(rs);
+        self.check_startup_high_loss(c, rs);
+        if self.state == State::Startup && self.filled_pipe {
+            self.state = State::Drain;
+        }
+    }
+
+    fn check_startup_full_bandwidth(&mut self, rs: &RateSample) {
+        if self.filled_pipe || !self.round.start || rs.is_app_limited {
+            return;
+        }
+        if self.max_bw >= self.full_bw * 1.25 {
+            self.full_bw = self.max_bw;
+            self.full_bw_count = 0;
+            return;
+        }
+        self.full_bw_count += 1;
+        self.filled_pipe = self.full_bw_count >= 3;
+    }
+
+    /// §4.3.1.3: a round in recovery, more than two percent lost, three ranges.
+    fn check_startup_high_loss(&mut self, c: &Connection, rs: &RateSample) {
+        self.filled_pipe |= self.state == State::Startup
+            && self.lower_bounds.loss_round_start
+            && c.in_recovery()
+            && self.round.count > self.recovery_start_round
+            && self.lower_bounds.loss_events_in_round >= STARTUP_FULL_LOSS_CNT
+            && is_inflight_too_high(rs.lost, rs.tx_in_flight);
+    }
+
+    fn check_drain(&mut self, c: &Connection, now: Instant) {
+        if self.state == State::Drain && c.inflight <= self.inflight(c, self.bw, 1.0) {
+            self.start_probe_bw_down(c, now);
+        }
+    }
+
+    fn is_in_a_probe_bw_state(&self) -> bool {
+        matches!(
+            self.state,
+            State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp
+        )
+    }
+
+    fn is_probing_bw(&self) -> bool {
+        matches!(
+            self.state,
+            State::Startup | State::ProbeBwRefill | State::ProbeBwUp
+        )
+    }
+
+    fn start_probe_bw_down(&mut self, c: &Connection, now: Instant) {
+        self.lower_bounds.reset_congestion_signals();
+        self.probe_up_cnt = UNBOUNDED;
+        // BBRPickProbeWait
+        self.rounds_since_bw_probe = self.rng.random_range(0..2);
+        self.bw_probe_wait = Duration::from_secs_f64(2.0 + self.rng.random::<f64>());
+        self.cycle_stamp = now;
+        self.ack_phase = AckPhase::ProbeStopping;
+        self.round.begin(c);
+        self.state = State::ProbeBwDown;
+    }
+
+    fn start_probe_bw_refill(&mut self, c: &Connection) {
+        self.lower_bounds.reset();
+        self.bw_probe_up_rounds = 0;
+        self.bw_probe_up_acks = 0;
+        self.ack_phase = AckPhase::Refilling;
+        self.round.begin(c);
+        self.state = State::ProbeBwRefill;
+    }
+
+    fn start_probe_bw_up(&mut self, c: &Connection, now: Instant) {
+        self.ack_phase = AckPhase::ProbeStarting;
+        self.round.begin(c);
+        self.cycle_stamp = now;
+        self.state = State::ProbeBwUp;
+        self.raise_inflight_hi_slope(c);
+    }
+
+    fn update_probe_bw_cycle_phase(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
+        if !self.filled_pipe {
+            return;
+        }
+        self.adapt_upper_bounds(c, rs, now);
+        match self.state {
+            State::ProbeBwDown if self.is_time_to_probe_bw(c, now) => self.start_probe_bw_refill(c),
+            State::ProbeBwDown if self.is_time_to_cruise(c) => self.state = State::ProbeBwCruise,
+            State::ProbeBwCruise if self.is_time_to_probe_bw(c, now) => self.start_probe_bw_refill(c),
+            State::ProbeBwRefill if self.round.start => {
+                self.bw_probe_samples = true;
+                self.start_probe_bw_up(c, now);
+            }
+            State::ProbeBwUp if self.has_probed_up(c, now) => self.start_probe_bw_down(c, now),
+            _ => {}
+        }
+    }
+
+    fn is_time_to_probe_bw(&self, c: &Connection, now: Instant) -> bool {
+        // BBRIsRenoCoexistenceProbeTime: as many rounds as a Reno flow takes to make good a loss.
+        let reno_rounds = self.target_inflight(c) / c.smss;
+        now > self.cycle_stamp + self.bw_probe_wait
+            || self.rounds_since_bw_probe >= reno_rounds.min(RENO_ROUNDS)
+    }
+
+    fn target_inflight(&self, c: &Connection) -> u64 {
+        self.bdp_multiple(c, self.bw, 1.0).min(c.cwnd)
+    }
+
+    fn is_time_to_cruise(&self, c: &Connection) -> bool {
+        c.inflight <= inflight_with_headroom(c, self.inflight_hi)
+            && c.inflight <= self.inflight(c, self.max_bw, 1.0)
+    }
+
+    fn has_probed_up(&self, c: &Connection, now: Instant) -> bool {
+        self.min_rtt
+            .min_rtt
+            .is_some_and(|min_rtt| now > self.cycle_stamp + min_rtt)
+            && c.inflight > self.inflight(c, self.max_bw, 1.25)
+    }
+
+    fn raise_inflight_hi_slope(&mut self, c: &Connection) {
+        let growth_this_round = 1 << self.bw_probe_up_rounds;
+        self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);
+        self.probe_up_cnt = (c.cwnd / growth_this_round).max(c.smss);
+    }
+
+    fn probe_inflight_hi_upward(&mut self, c: &Connection, rs: &RateSample) {
+        if !c.is_cwnd_limited() || c.cwnd < self.inflight_hi {
+            return;
+        }
+        self.bw_probe_up_acks += rs.newly_acked;
+        let delta = self.bw_probe_up_acks / self.probe_up_cnt;
+        self.bw_probe_up_acks -= delta * self.probe_up_cnt;
+        self.inflight_hi = self.inflight_hi.saturating_add(delta * c.smss);
+        if self.round.start {
+            self.raise_inflight_hi_slope(c);
+        }
+    }
+
+    fn adapt_upper_bounds(&mut self, c: &Connection, rs: &RateSample, now: Instant) {
+        if self.ack_phase == AckPhase::ProbeStarting && self.round.start {
+            self.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if self.ack_phase == AckPhase::ProbeStopping && self.round.start {
+            self.bw_probe_samples = false;
+            self.ack_phase = AckPhase::Init;
+            if self.is_in_a_probe_bw_state() && !rs.is_app_limited {
+                self.cycle_count += 1;
+            }
+        }
+        if is_inflight_too_high(rs.lost, rs.tx_in_flight) {
+            if self.bw_probe_samples {
+                self.handle_inflight_too_high(c, rs.tx_in_flight, rs.is_app_limited, now);
+            }
+        } else if self.inflight_hi != UNBOUNDED {
+            self.inflight_hi = self.inflight_hi.max(rs.tx_in_flight);
+            if self.state == State::ProbeBwUp {
+                self.probe_inflight_hi_upward(c, rs);
+            }
+        }
+    }
+
+    fn handle_inflight_too_high(
+        &mut self,
+        c: &Connection,
+        inflight: u64,
+        is_app_limited: bool,
+        now: Instant,
+    ) {
+        self.bw_probe_samples = false;
+        if !is_app_limited {
+            self.inflight_hi = inflight.max(to_bytes(to_f64(self.target_inflight(c)) * BETA));
+        }
+        if self.state == State::ProbeBwUp {
+            self.start_probe_bw_down(c, now);
+        }
+    }
+
+    fn update_min_rtt(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
+        let is_first = self.min_rtt.min_rtt.is_none();
+        self.min_rtt.update(rs, now);
+        if is_first && rs.rtt.is_some() {
+            c.init_pacing_rate(STARTUP_PACING_GAIN, rs.rtt);
+        }
+    }
+
+    fn check_probe_rtt(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
+        if self.state != State::ProbeRtt && self.min_rtt.probe_rtt_expired && !self.idle_restart {
+            self.save_cwnd(c, c.in_recovery());
+            self.state = State::ProbeRtt;
+            self.min_rtt.begin();
+            self.ack_phase = AckPhase::ProbeStopping;
+            self.round.begin(c);
+        }
+        if self.state == State::ProbeRtt {
+            let probe_rtt_cwnd = self.probe_rtt_cwnd(c);
+            if self.min_rtt.handle(c, &mut self.round, probe_rtt_cwnd, now) {
+                self.exit_probe_rtt(c, now);
+            }
+        }
+        if rs.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn exit_probe_rtt(&mut self, c: &mut Connection, now: Instant) {
+        self.restore_cwnd(c);
+        self.lower_bounds.reset();
+        if self.filled_pipe {
+            self.start_probe_bw_down(c, now);
+            self.state = State::ProbeBwCruise;
+        } else {
+            self.state = State::Startup;
+        }
+    }
+
+    fn bdp_multiple(&self, c: &Connection, bw: f64, gain: f64) -> u64 {
+        match self.min_rtt.min_rtt {
+            Some(min_rtt) => bdp_multiple(bw, min_rtt, gain, self.gap.get()),
+            None => c.initial_cwnd,
+        }
+    }
+
+    fn quantization_budget(&self, c: &Connection, inflight: u64) -> u64 {
+        let budget = inflight.max(c.send_quantum).max(min_pipe_cwnd(c));
+        if self.state == State::ProbeBwUp {
+            budget + 2 * c.smss
+        } else {
+            budget
+        }
+    }
+
+    /// `BBRInflight`.
+    fn inflight(&self, c: &Connection, bw: f64, gain: f64) -> u64 {
+        self.quantization_budget(c, self.bdp_multiple(c, bw, gain))
+    }
+
+    fn probe_rtt_cwnd(&self, c: &Connection) -> u64 {
+        self.bdp_multiple(c, self.bw, 0.5).max(min_pipe_cwnd(c))
+    }
+
+    fn set_cwnd(&mut self, c: &mut Connection, rs: &RateSample) {
+        if rs.exited_recovery {
+            self.restore_cwnd(c);
+        }
+        let cap = self.bdp_multiple(c, self.bw, self.cwnd_gain())
+            + self.aggregation.beyond_gap(self.bw, self.gap.get());
+        let max_inflight = self.quantization_budget(c, cap);
+        if self.filled_pipe {
+            c.cwnd = (c.cwnd + rs.newly_acked).min(max_inflight);
+        } else if c.cwnd < max_inflight || c.delivered < c.initial_cwnd {
+            c.cwnd += rs.newly_acked;
+        }
+        c.cwnd = c.cwnd.max(min_pipe_cwnd(c));
+        if self.state == State::ProbeRtt {
+            c.cwnd = c.cwnd.min(self.probe_rtt_cwnd(c));
+        }
+        self.bound_cwnd_for_model(c);
+    }
+
+    fn bound_cwnd_for_model(&self, c: &mut Connection) {
+        let cap = match self.state {
+            State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.inflight_hi,
+            State::ProbeBwCruise | State::ProbeRtt => inflight_with_headroom(c, self.inflight_hi),
+            State::Startup | State::Drain => UNBOUNDED,
+        };
+        c.cwnd = c
+            .cwnd
+            .min(cap.min(self.lower_bounds.inflight).max(min_pipe_cwnd(c)));
+    }
+
+    fn save_cwnd(&mut self, c: &Connection, in_recovery: bool) {
+        self.prior_cwnd = if !in_recovery && self.state != State::ProbeRtt {
+            c.cwnd
+        } else {
+            self.prior_cwnd.max(c.cwnd)
+        };
+    }
+
+    fn restore_cwnd(&self, c: &mut Connection) {
+        c.cwnd = c.cwnd.max(self.prior_cwnd);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::ideal_path::IdealPath;
+    use rand::SeedableRng;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const RTT: Duration = Duration::from_millis(20);
+    const RATE: f64 = 5e6;
+
+    fn path() -> IdealPath<Bbr2> {
+        let rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        IdealPath::new(RATE, RTT, |c, now| Bbr2::new(c, DelayGap::default(), rng, now))
+    }
+
+    fn knows_the_bandwidth(path: &IdealPath<Bbr2>) -> bool {
+        (path.model.bw() / RATE - 1.0).abs() < 0.05
+    }
+
+    #[test]
+    fn startup_fills_the_pipe_and_drain_empties_the_queue() {
+        let mut path = path();
+        assert!(path.run_until(SECOND, |p| p.model.state == State::Drain));
+        assert!(knows_the_bandwidth(&path), "{}", path.model.bw());
+        assert!(path.c.inflight > path.bdp(), "a queue was built");
+        assert!(path.run_until(SECOND, |p| p.model.is_in_a_probe_bw_state()));
+        assert!(path.c.inflight <= path.bdp() + 10_000);
+    }
+
+    #[test]
+    fn an_application_with_little_to_send_is_paced_all_the_same() {
+        let mut path = path();
+        path.run_until(SECOND, |p| p.c.delivered > 0);
+        path.has_data = false;
+        path.run(SECOND);
+        let unpaced = to_f64(path.c.initial_cwnd) / 0.001;
+        assert!(
+            path.c.pacing_rate < unpaced / 5.0,
+            "{} bytes/s",
+            path.c.pacing_rate
+        );
+        assert_eq!(path.model.state, State::Startup);
+    }
+
+    #[test]
+    fn a_path_that_grows_faster_is_found_out() {
+        let mut path = path();
+        path.run(2 * SECOND);
+        path.rate = 2.0 * RATE;
+        assert!(
+            path.run_until(8 * SECOND, |p| p.model.bw() > 1.8 * RATE),
+            "{}",
+            path.model.bw()
+        );
+    }
+
+    #[test]
+    fn persistent_congestion_leaves_one_packet_more_than_is_in_flight() {
+        let mut path = path();
+        path.run(SECOND);
+        path.model.on_enter_rto(&mut path.c);
+        assert_eq!(path.c.cwnd, path.c.inflight + path.c.smss);
+        let before = path.c.cwnd;
+        path.run(SECOND);
+        assert!(path.c.cwnd > before, "and it recovers");
+    }
+
+    #[test]
+    fn probes_go_down_cruise_refill_up() {
+        let mut path = path();
+        path.run_until(2 * SECOND, |p| p.model.state == State::ProbeBwDown);
+        for state in [
+            State::ProbeBwCruise,
+            State::ProbeBwRefill,
+            State::ProbeBwUp,
+            State::ProbeBwDown,
+        ] {
+            assert!(
+                path.run_until(4 * SECOND, |p| p.model.state == state),
+                "never reached {state:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_probe_that_loses_too_much_ends_and_bounds_what_is_in_flight() {
+        let mut path = path();
+        assert!(path.run_until(8 * SECOND, |p| p.model.state == State::ProbeBwUp));
+        path.run(RTT);
+        path.lose(10);
+        assert_eq!(path.model.state, State::ProbeBwDown);
+        assert!(
+            path.model.inflight_hi <= path.bdp() * 2,
+            "{}",
+            path.model.inflight_hi
+        );
+        path.run_until(SECOND, |p| p.model.state == State::ProbeBwCruise);
+        let headroom = inflight_with_headroom(&path.c, path.model.inflight_hi);
+        assert!(path.c.cwnd <= headroom, "15 % are left to others");
+    }
+
+    #[test]
+    fn the_round_trip_is_probed_with_half_the_pipe_every_five_seconds() {
+        let mut path = path();
+        path.rtt = 2 * RTT;
+        path.run(SECOND);
+        path.rtt = 2 * RTT + RTT / 10;
+        assert!(path.run_until(8 * SECOND, |p| p.model.state == State::ProbeRtt));
+        let half = path.model.probe_rtt_cwnd(&path.c);
+        assert!(path.run_until(SECOND, |p| p.c.inflight <= half));
+        assert!(path.run_until(SECOND, |p| p.model.state == State::ProbeBwCruise));
+    }
+}
