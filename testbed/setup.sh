@@ -18,6 +18,8 @@ need ethtool ethtool
 need iperf3 iperf3
 need tcpdump tcpdump
 need ping iputils-ping
+need curl curl
+need nft nftables
 
 if [ -n "$packages" ]; then
     command -v apt-get >/dev/null 2>&1 || {

@@ -1,5 +1,40 @@
 //! The QUIC proxy pair that carries TCP and UDP over redundant paths.
+//!
+//! ```text
+//! application ─ TCP, UDP ─▶ bicast-proxy ══ QUIC over one or two uplinks ══▶ bicast-proxy ─ TCP, UDP ─▶ target
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`config`] | the configuration file and what it means |
+//! | [`key`], [`tls`] | who is who |
+//! | `endpoint`, `peer`, `links` | QUIC connections between the two proxies |
+//! | [`congestion`] | how fast each side sends |
+//! | [`shim`] | copies of packets, below QUIC |
+//! | [`relay`] | what goes over them |
+//! | [`stats`], [`metrics`], [`report`] | what is told about it |
+//! | [`tasks`] | all of it running |
 
+pub mod allow;
+pub mod cli;
+pub mod config;
 pub mod congestion;
+pub mod counters;
 pub mod delay_gap;
+mod endpoint;
+mod figures;
+pub mod key;
+mod links;
+pub mod metrics;
+mod peer;
+pub mod relay;
+pub mod report;
 pub mod shim;
+pub mod stats;
+pub mod target;
+pub mod tasks;
+pub mod tls;
+
+pub use config::Config;
+pub use key::{PrivateKey, PublicKey};
+pub use tasks::Proxy;

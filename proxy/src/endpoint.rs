@@ -1,0 +1,195 @@
+//! The UDP socket and QUIC endpoint of one class of connections, and how connections over it behave.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use noq::crypto::rustls::QuicServerConfig;
+use noq::{
+    ClientConfig, EndpointConfig, IdleTimeout, MtuDiscoveryConfig, ServerConfig, TokioRuntime,
+    TransportConfig, VarInt,
+};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::config::{Config, Peer};
+use crate::figures::{Figures, ObservedFactory};
+use crate::key::PrivateKey;
+use crate::shim::header::{HEADER_LEN, Stream};
+use crate::shim::{LossThresholds, Mode, PeerHandle, Shim, ShimConfig};
+use crate::tls::{self, Class};
+
+/// Where connections of some classes come and go.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub(crate) endpoint: noq::Endpoint,
+    pub(crate) shim: Shim,
+    /// For whoever dials us; `None` when nobody can.
+    server: Option<ServerConfig>,
+}
+
+impl Port {
+    /// Binds the socket for `class`: where the configuration says, or anywhere when nobody needs to find it.
+    pub(crate) fn bind(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<Port> {
+        let listen = match class {
+            Class::Datagrams => config.listen_datagrams,
+            Class::Streams | Class::Own => config.listen,
+        };
+        let server = listen.map(|_| server(class, config, key)).transpose()?;
+        let socket = match listen {
+            Some(address) => socket(address).with_context(|| format!("cannot listen at UDP {address}"))?,
+            // A host without IPv6 cannot bind the first.
+            None => socket((Ipv6Addr::UNSPECIFIED, 0).into())
+                .or_else(|_| socket((Ipv4Addr::UNSPECIFIED, 0).into()))
+                .context("cannot open a UDP socket")?,
+        };
+        let (shim, endpoint) = bind(class, socket, config, server.clone())?;
+        Ok(Port {
+            endpoint,
+            shim,
+            server,
+        })
+    }
+
+    /// Dials `peer` at `address`.
+    pub(crate) fn dial(
+        &self,
+        class: Class,
+        address: SocketAddr,
+        peer: &Peer,
+        key: &PrivateKey,
+        transport: TransportConfig,
+    ) -> anyhow::Result<noq::Connecting> {
+        let mut config = ClientConfig::new(Arc::new(tls::client(key, peer.key, class)?));
+        config.transport_config(Arc::new(transport));
+        Ok(self.endpoint.connect_with(config, address, "bicast")?)
+    }
+
+    /// Goes on with a handshake that somebody began.
+    pub(crate) fn accept(
+        &self,
+        incoming: noq::Incoming,
+        transport: TransportConfig,
+    ) -> Result<noq::Connecting, noq::ConnectionError> {
+        let Some(mut server) = self.server.clone() else {
+            incoming.refuse();
+            return Err(noq::ConnectionError::LocallyClosed);
+        };
+        server.transport_config(Arc::new(transport));
+        incoming.accept_with(Arc::new(server))
+    }
+}
+
+/// How a connection behaves whose figures these are. `shim` is what the shim knows of the other end, `rtt` the
+/// round-trip time of earlier connections with it.
+pub(crate) fn transport(
+    class: Class,
+    config: &Config,
+    figures: &Arc<Figures>,
+    shim: &PeerHandle,
+    rtt: Option<Duration>,
+) -> TransportConfig {
+    let gap = shim.outgoing_gap();
+    let measured = gap.get();
+    let settings = &config.transport;
+    let streams = match class {
+        Class::Datagrams => config.limits.flows,
+        Class::Streams | Class::Own => config.limits.streams,
+    };
+    let mut transport = TransportConfig::default();
+    transport
+        .max_concurrent_bidi_streams(VarInt::from_u32(streams))
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .stream_receive_window(VarInt::from_u32(settings.stream_window))
+        .receive_window(VarInt::from_u32(settings.connection_window))
+        .send_window(u64::from(settings.connection_window))
+        .max_idle_timeout(IdleTimeout::try_from(settings.idle).ok())
+        .keep_alive_interval(Some(settings.keep_alive))
+        .datagram_receive_buffer_size((class == Class::Datagrams).then_some(DATAGRAM_BUFFER))
+        .datagram_send_buffer_size(DATAGRAM_BUFFER)
+        .congestion_controller_factory(Arc::new(ObservedFactory {
+            figures: Arc::clone(figures),
+            gap,
+        }));
+    if config.shim.mode != Mode::Off {
+        let thresholds = LossThresholds::new(measured, rtt.unwrap_or(ASSUMED_RTT), config.shim.lead);
+        thresholds.apply(&mut transport);
+    }
+    if let Some(folder) = &config.qlog {
+        let name = format!("{class:?}").to_lowercase();
+        transport.qlog_from_path(folder, &name);
+    }
+    match settings.mtu {
+        Some(mtu) => transport
+            .initial_mtu(mtu.saturating_sub(SHIM_BYTES).max(1200))
+            .mtu_discovery_config(None),
+        None => transport.mtu_discovery_config(Some(MtuDiscoveryConfig::default())),
+    };
+    transport
+}
+
+/// The endpoint over a socket, with the shim between the two. Datagrams are not held back to be put in order.
+fn bind(
+    class: Class,
+    socket: UdpSocket,
+    config: &Config,
+    server: Option<ServerConfig>,
+) -> io::Result<(Shim, noq::Endpoint)> {
+    let stream = match class {
+        Class::Streams | Class::Own => Stream::Ordered,
+        Class::Datagrams => Stream::Unordered,
+    };
+    let (shim, socket) = Shim::new(
+        socket,
+        ShimConfig {
+            stream,
+            ..config.shim
+        },
+    )?;
+    let mut settings = EndpointConfig::default();
+    // The shim tells its header from QUIC's by this bit.
+    settings.grease_quic_bit(false);
+    let runtime = Arc::new(TokioRuntime);
+    let endpoint = noq::Endpoint::new_with_abstract_socket(settings, server, Box::new(socket), runtime)?;
+    Ok((shim, endpoint))
+}
+
+fn server(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<ServerConfig> {
+    let peers = config.peers.iter().map(|peer| peer.key).collect();
+    let crypto: QuicServerConfig = tls::server(key, peers, class)?;
+    let mut server = ServerConfig::with_crypto(Arc::new(crypto));
+    server
+        .max_incoming(MAX_INCOMING)
+        .incoming_buffer_size(INCOMING_BUFFER)
+        .incoming_buffer_size_total(INCOMING_BUFFER.saturating_mul(u64::from(config.limits.handshakes)));
+    Ok(server)
+}
+
+/// A UDP socket with room for bursts, as far as the system allows; `[::]` takes IPv4 too.
+fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
+        socket.set_only_v6(false)?;
+    }
+    // Smaller buffers than asked for only cost packets in bursts.
+    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
+    let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+/// Handshakes that nobody has looked at yet; looking at one takes no time.
+const MAX_INCOMING: usize = 1024;
+/// Until there has been a connection: that of a good mobile network.
+const ASSUMED_RTT: Duration = Duration::from_millis(30);
+/// What the shim takes of each UDP payload.
+const SHIM_BYTES: u16 = {
+    assert!(HEADER_LEN == 8);
+    8
+};
+const SOCKET_BUFFER: usize = 4 << 20;
+/// Datagrams that wait to be sent or read, in bytes. More would only make them old.
+const DATAGRAM_BUFFER: usize = 256 << 10;
+/// What is kept of one handshake that nobody has looked at yet; without 0-RTT there is little to keep.
+const INCOMING_BUFFER: u64 = 16 << 10;

@@ -1,0 +1,12 @@
+//! Two proxies in one process, real sockets, real applications; no packet leaves the loopback interface.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod common;
+mod copies;
+mod datagrams;
+mod limits;
+mod peers;
+mod programs;
+mod streams;
+mod targets;
