@@ -235,7 +235,7 @@ impl Network {
         let mut push = |at: Instant, peer, what| {
             *next_event += 1;
             events.push(Reverse(Event {
-                at: at.max(*now),
+                at,
                 number: *next_event,
                 flow,
                 peer,

@@ -100,6 +100,7 @@ impl Peer {
     }
 
     pub(crate) fn on_timer(&mut self, now: Instant) {
+        self.timer = None;
         if let Some((_, connection)) = &mut self.connection {
             connection.handle_timeout(now);
         }
@@ -133,7 +134,8 @@ impl Peer {
             }
             buffer.clear();
         }
-        self.timer = connection.poll_timeout();
+        // A timer may be due already: it fires at once then.
+        self.timer = connection.poll_timeout().map(|at| at.max(now));
         self.connection = Some((handle, connection));
     }
 

@@ -2,11 +2,11 @@
 
 use super::view::View;
 use crate::clock;
-use crate::lab::{Controller, Lab, LinkName};
+use crate::lab::{Controller, Lab, LinkName, ProxyPlan, Site};
 use crate::link::{Direction, Tally};
 use crate::moment::Moment;
 use crate::process::{self, Usage};
-use crate::traffic::{Iperf, IperfReport, Report, SequencedUdp};
+use crate::traffic::{Download, HttpServer, Iperf, IperfReport, Report, SequencedUdp, download};
 use anyhow::{Context, Result, ensure};
 use controller::api::{Client, PathView, Request, Response, SwitchState};
 use std::path::Path;
@@ -44,6 +44,8 @@ pub struct PassReport {
     pub decisions: Vec<String>,
     /// bicastd's processor time and memory, and the wall-clock time of the pass.
     pub usage: (Usage, Duration),
+    /// Downloads over HTTP afterwards, with loss on both paths: by TCP itself, and through the proxies.
+    pub downloads: [Download; 2],
     /// Why the pass is no evidence; empty when it is.
     pub problems: Vec<String>,
 }
@@ -126,6 +128,8 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
     };
     let mut usage = bicastd.usage()?;
     usage.cpu -= cpu_before;
+    let problems = lab.self_check()?.problems();
+    let downloads = downloads(&lab)?;
     Ok(PassReport {
         mode,
         reaction: lossy_from.and_then(|from| reaction(&udp, from)),
@@ -139,8 +143,29 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
             .map(|decision| format!("{}: {}", decision.from, decision.sentence))
             .collect(),
         usage: (usage, start.elapsed()),
-        problems: lab.self_check()?.problems(),
+        problems,
+        downloads,
     })
+}
+
+/// The same download twice while both paths lose packets.
+fn downloads(lab: &Lab) -> Result<[Download; 2]> {
+    let plan = ProxyPlan {
+        listen: FORWARD_PORT,
+        target: HTTP_PORT,
+        congestion: "bbr3".to_owned(),
+    };
+    let _server = HttpServer::start(lab, "server-host", HTTP_PORT)?;
+    let _proxies = lab.spawn_proxies(&plan)?;
+    for link in LinkName::ALL {
+        for direction in Direction::ALL {
+            lab.link(link.as_str(), direction)?.change(&["loss=5%"])?;
+        }
+    }
+    let direct = format!("http://{}:{HTTP_PORT}/", Site::Server.host_address());
+    let proxied = format!("http://127.0.0.1:{FORWARD_PORT}/");
+    let [direct, proxied] = [direct, proxied].map(|url| download(lab, "client-host", &url, DOWNLOAD));
+    Ok([direct?, proxied?])
 }
 
 /// Counters at one moment.
@@ -311,6 +336,11 @@ pub(super) const UDP_PORT: u16 = 5001;
 pub(super) const BACK_PORT: u16 = 5003;
 /// Port of the download at the server.
 pub(super) const TCP_PORT: u16 = 5201;
+/// Port of the web server at the server's host.
+const HTTP_PORT: u16 = 8000;
+/// Port of the proxy at the client's host.
+const FORWARD_PORT: u16 = 8080;
+const DOWNLOAD: Duration = Duration::from_secs(8);
 /// Port at which the client's host takes the server's flow.
 const SINK: u16 = 5002;
 const PPS: u32 = 2_000;

@@ -58,6 +58,12 @@ pub(super) fn table(reports: &[PassReport]) -> Table {
     row("bicastd: memory, MiB", &|report| {
         format!("{:.1}", report.usage.0.rss_bytes as f64 / f64::from(1 << 20))
     });
+    row("HTTP, 5 % loss on both paths, Mbit/s", &|report| {
+        format!("{:.1}", report.downloads[0].mbps())
+    });
+    row("  through bicast-proxy, BBRv3", &|report| {
+        format!("{:.1}", report.downloads[1].mbps())
+    });
     for column in 1..=reports.len() {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -94,6 +100,14 @@ pub(super) fn checks(reports: &[PassReport]) -> Vec<Check> {
             some,
             format!("≤ {}", all * 6 / 10),
             some > 0 && some * 10 <= all * 6,
+        ));
+        let [direct, proxied] = [unicast.downloads[0], adaptive.downloads[1]].map(|download| download.mbps());
+        let name = "HTTP through the proxies, adaptive: at least 3 times TCP's own, unicast";
+        checks.push(Check::new(
+            name,
+            format!("{proxied:.1}"),
+            format!("≥ {:.1}", direct * 3.0),
+            proxied >= direct * 3.0,
         ));
     }
     checks

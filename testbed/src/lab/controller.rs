@@ -130,7 +130,7 @@ impl Controller {
     }
 }
 
-fn beside_us(program: &str) -> Result<PathBuf> {
+pub(super) fn beside_us(program: &str) -> Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name(program);
     anyhow::ensure!(
         path.exists(),

@@ -6,12 +6,14 @@ pub mod enter;
 mod forwarding;
 mod health;
 mod links;
+mod proxies;
 pub mod topology;
 
 pub use controller::Controller;
 pub use forwarding::Forwarding;
 pub use health::{DeviceDrops, LabHealth};
 pub use links::{Backend, BackendChoice, LinkSpecs};
+pub use proxies::{Proxies, ProxyPlan, QUIC_PORT};
 pub use topology::Site;
 
 use crate::link::{ClassKey, Counters, Direction, LinkSpec};

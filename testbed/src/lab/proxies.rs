@@ -1,0 +1,149 @@
+//! A pair of `bicast-proxy`, one at each host: what connects to a port of the client's host ends up at a port of the
+//! server's.
+
+use super::controller::beside_us;
+use super::{Lab, Site};
+use crate::process::{self, Daemon};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How a pair is set up.
+#[derive(Debug, Clone)]
+pub struct ProxyPlan {
+    /// TCP port of loopback at the client's host, where applications connect.
+    pub listen: u16,
+    /// TCP port at the server's host that they want.
+    pub target: u16,
+    /// Congestion control of both sides: `cubic`, `bbr1`, `bbr2` or `bbr3`.
+    pub congestion: String,
+}
+
+/// Two proxies that have found each other. Dropping them kills both.
+#[derive(Debug)]
+pub struct Proxies {
+    daemons: [Daemon; 2],
+    sockets: [PathBuf; 2],
+}
+
+impl Lab {
+    /// Starts a pair and waits until it is connected. Logs go to `proxy-client.log` and `proxy-server.log` in the
+    /// lab's folder.
+    ///
+    /// # Errors
+    /// When `bicast-proxy` is not built, fails, or the two do not find each other in time.
+    pub fn spawn_proxies(&self, plan: &ProxyPlan) -> Result<Proxies> {
+        let program = beside_us("bicast-proxy")?;
+        let [client, server] = Site::ALL.map(|site| Files::new(self.folder(), site));
+        let [client_key, server_key] = [&client, &server].map(|files| files.keygen(&program));
+        let (client_key, server_key) = (client_key?, server_key?);
+        let address = Site::Server.host_address();
+        let ProxyPlan {
+            listen,
+            target,
+            congestion,
+        } = plan;
+        client.write_config(&format!(
+            "peers:\n  server: {{key: \"{server_key}\", dial: \"{address}:{QUIC_PORT}\", congestion: {congestion}}}\n\
+             forwards:\n  web: {{kind: tcp, listen: \"127.0.0.1:{listen}\", peer: server, target: \"{address}:{target}\"}}\n"
+        ))?;
+        server.write_config(&format!(
+            "listen: 0.0.0.0:{QUIC_PORT}\n\
+             peers:\n  client: {{key: \"{client_key}\", congestion: {congestion}, allow: [\"{address}:{target}\"]}}\n"
+        ))?;
+        let start = |site: Site, files: &Files| {
+            let mut command = self.ns(site.host())?.command(&program);
+            command.arg("run").arg("--config").arg(&files.config);
+            Daemon::spawn("bicast-proxy", &mut command, &files.log)
+        };
+        let mut proxies = Proxies {
+            daemons: [start(Site::Client, &client)?, start(Site::Server, &server)?],
+            sockets: [client.socket, server.socket],
+        };
+        proxies.wait_until_connected(&program)?;
+        Ok(proxies)
+    }
+}
+
+impl Proxies {
+    /// What `bicast-proxy stats -o json` says at the client's and at the server's side.
+    ///
+    /// # Errors
+    /// When a proxy has ended or does not answer.
+    pub fn stats(&mut self) -> Result<[Value; 2]> {
+        let program = beside_us("bicast-proxy")?;
+        let [client, server] = [0, 1].map(|side| self.stats_of(side, &program));
+        Ok([client?, server?])
+    }
+
+    fn wait_until_connected(&mut self, program: &Path) -> Result<()> {
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            for daemon in &mut self.daemons {
+                daemon.check_running()?;
+            }
+            let connected = |stats: &Value| stats.pointer("/peers/0/connected") == Some(&Value::Bool(true));
+            if [0, 1]
+                .iter()
+                .all(|side| self.stats_of(*side, program).is_ok_and(|stats| connected(&stats)))
+            {
+                return Ok(());
+            }
+            ensure!(
+                Instant::now() < patience,
+                "the proxies did not find each other in time; see {}",
+                self.daemons[0].log().display()
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn stats_of(&self, side: usize, program: &Path) -> Result<Value> {
+        let mut command = process::command(program);
+        command.args(["stats", "-o", "json", "--socket"]);
+        let text = process::run(command.arg(&self.sockets[side]))?;
+        serde_json::from_str(&text).with_context(|| format!("bicast-proxy printed {text}"))
+    }
+}
+
+/// The files of one proxy.
+struct Files {
+    key: PathBuf,
+    config: PathBuf,
+    log: PathBuf,
+    socket: PathBuf,
+}
+
+impl Files {
+    fn new(folder: &Path, site: Site) -> Self {
+        let file = |end: &str| folder.join(format!("proxy-{site}.{end}"));
+        Self {
+            key: file("key"),
+            config: file("yaml"),
+            log: file("log"),
+            // A socket's path must be short.
+            socket: PathBuf::from(format!("/run/proxy-{site}.sock")),
+        }
+    }
+
+    fn keygen(&self, program: &Path) -> Result<String> {
+        // A key of an earlier run is not asked for again.
+        let _ = std::fs::remove_file(&self.key);
+        let public = process::run(process::command(program).arg("keygen").arg(&self.key))?;
+        Ok(public.trim().to_owned())
+    }
+
+    fn write_config(&self, text: &str) -> Result<()> {
+        let own = format!(
+            "key: \"{}\"\nsocket: \"{}\"\n",
+            self.key.display(),
+            self.socket.display()
+        );
+        Ok(std::fs::write(&self.config, own + text)?)
+    }
+}
+
+/// UDP port of the streams between the proxies; datagrams take the next.
+pub const QUIC_PORT: u16 = 4433;
+const PATIENCE: Duration = Duration::from_secs(30);
