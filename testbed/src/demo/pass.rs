@@ -44,7 +44,8 @@ pub struct PassReport {
     pub decisions: Vec<String>,
     /// bicastd's processor time and memory, and the wall-clock time of the pass.
     pub usage: (Usage, Duration),
-    /// Downloads over HTTP afterwards, with loss on both paths: by TCP itself, and through the proxies.
+    /// Downloads over HTTP afterwards, with loss on both paths: by TCP itself (CUBIC), and through the proxies
+    /// (BBRv3).
     pub downloads: [Download; 2],
     /// Why the pass is no evidence; empty when it is.
     pub problems: Vec<String>,
@@ -155,7 +156,7 @@ fn downloads(lab: &Lab) -> Result<[Download; 2]> {
         target: HTTP_PORT,
         congestion: "bbr3".to_owned(),
     };
-    let _server = HttpServer::start(lab, "server-host", HTTP_PORT)?;
+    let _server = HttpServer::start(lab, "server-host", HTTP_PORT, "cubic")?;
     let _proxies = lab.spawn_proxies(&plan)?;
     for link in LinkName::ALL {
         for direction in Direction::ALL {

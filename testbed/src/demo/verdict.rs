@@ -58,7 +58,7 @@ pub(super) fn table(reports: &[PassReport]) -> Table {
     row("bicastd: memory, MiB", &|report| {
         format!("{:.1}", report.usage.0.rss_bytes as f64 / f64::from(1 << 20))
     });
-    row("HTTP, 5 % loss on both paths, Mbit/s", &|report| {
+    row("HTTP, 5 % loss on both, CUBIC, Mbit/s", &|report| {
         format!("{:.1}", report.downloads[0].mbps())
     });
     row("  through bicast-proxy, BBRv3", &|report| {
@@ -102,7 +102,7 @@ pub(super) fn checks(reports: &[PassReport]) -> Vec<Check> {
             some > 0 && some * 10 <= all * 6,
         ));
         let [direct, proxied] = [unicast.downloads[0], adaptive.downloads[1]].map(|download| download.mbps());
-        let name = "HTTP through the proxies, adaptive: at least 3 times TCP's own, unicast";
+        let name = "HTTP through the proxies, adaptive: at least 3 times TCP CUBIC, unicast";
         checks.push(Check::new(
             name,
             format!("{proxied:.1}"),

@@ -83,7 +83,7 @@ impl Proxies {
             for daemon in &mut self.daemons {
                 daemon.check_running()?;
             }
-            let connected = |stats: &Value| stats.pointer("/peers/0/connected") == Some(&Value::Bool(true));
+            let connected = |stats: &Value| stats.pointer("/peers/0/connections/0").is_some();
             if [0, 1]
                 .iter()
                 .all(|side| self.stats_of(*side, program).is_ok_and(|stats| connected(&stats)))
@@ -117,13 +117,13 @@ struct Files {
 
 impl Files {
     fn new(folder: &Path, site: Site) -> Self {
-        let file = |end: &str| folder.join(format!("proxy-{site}.{end}"));
+        let file = |end: &str| folder.join(format!("proxy-{}.{end}", site.name()));
         Self {
             key: file("key"),
             config: file("yaml"),
             log: file("log"),
             // A socket's path must be short.
-            socket: PathBuf::from(format!("/run/proxy-{site}.sock")),
+            socket: PathBuf::from(format!("/run/proxy-{}.sock", site.name())),
         }
     }
 

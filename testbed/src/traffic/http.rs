@@ -2,6 +2,8 @@
 
 use crate::lab::Lab;
 use anyhow::{Context, Result, ensure};
+use nix::sys::socket::{setsockopt, sockopt};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -26,14 +28,17 @@ pub struct Download {
 }
 
 impl HttpServer {
-    /// Serves every request at a port of a namespace with [`CONTENT_BYTES`] of zeros.
+    /// Serves every request at a port of a namespace with [`CONTENT_BYTES`] of zeros, by TCP with this congestion
+    /// control.
     ///
     /// # Errors
-    /// When the port is taken.
-    pub fn start(lab: &Lab, namespace: &str, port: u16) -> Result<HttpServer> {
+    /// When the port is taken, or the kernel does not have that congestion control.
+    pub fn start(lab: &Lab, namespace: &str, port: u16, congestion: &str) -> Result<HttpServer> {
         let listener = lab.ns(namespace)?.run(|| {
             let listener = TcpListener::bind(("0.0.0.0", port))
                 .with_context(|| format!("cannot take TCP port {port} in `{namespace}`"))?;
+            setsockopt(&listener, sockopt::TcpCongestion, &OsString::from(congestion))
+                .with_context(|| format!("the kernel has no TCP congestion control `{congestion}`"))?;
             listener.set_nonblocking(true)?;
             Ok(listener)
         })?;
@@ -43,7 +48,7 @@ impl HttpServer {
             while !stopped.load(Relaxed) {
                 match listener.accept() {
                     // A client that goes away in the middle has what it wanted.
-                    Ok((stream, _)) => drop(std::thread::spawn(move || answer(stream))),
+                    Ok((stream, _)) => drop(std::thread::spawn(move || answer(&stream))),
                     Err(_) => std::thread::sleep(Duration::from_millis(5)),
                 }
             }
@@ -64,15 +69,15 @@ impl Drop for HttpServer {
     }
 }
 
-fn answer(stream: TcpStream) -> std::io::Result<()> {
+fn answer(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_write_timeout(Some(SILENCE))?;
-    let mut request = BufReader::new(&stream);
+    let mut request = BufReader::new(stream);
     let mut line = String::new();
     while request.read_line(&mut line)? > 2 {
         line.clear();
     }
-    let mut out = &stream;
+    let mut out = stream;
     write!(
         out,
         "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {CONTENT_BYTES}\r\n\r\n"

@@ -21,7 +21,7 @@ pub(super) const REPLACED: &str = "\
 /// # Errors
 /// When it cannot be decoded, or encodes to other bytes than it came in: then it cannot be replaced in part.
 pub(super) fn stable(direction: Direction, frame: &Bytes) -> Result<Bytes> {
-    let (mut header, mut message) = Message::decode(&frame)?;
+    let (mut header, mut message) = Message::decode(frame)?;
     ensure!(
         encoded(header, &message)? == frame,
         "{} is not written as it came in",
@@ -41,7 +41,7 @@ pub(super) fn stable(direction: Direction, frame: &Bytes) -> Result<Bytes> {
 /// What makes a message another one than those before: all but its transaction id. Parts of a reply, but for the last,
 /// are the same.
 pub(super) fn content(frame: &Bytes) -> Vec<u8> {
-    let is_part = matches!(Message::decode(&frame), Ok((_, Message::MultipartReply(reply))) if reply.more);
+    let is_part = matches!(Message::decode(frame), Ok((_, Message::MultipartReply(reply))) if reply.more);
     let kept = if is_part { MULTIPART_HEADER } else { frame.len() };
     let skipped = if is_part { LENGTH_AND_XID } else { XID };
     let bytes = frame.iter().take(kept).enumerate();
