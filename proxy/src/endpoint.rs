@@ -44,7 +44,11 @@ impl Port {
                 .or_else(|_| socket((Ipv4Addr::UNSPECIFIED, 0).into()))
                 .context("cannot open a UDP socket")?,
         };
-        let (shim, endpoint) = bind(class, socket, config, server.clone())?;
+        let further = match class {
+            Class::Streams | Class::Own => path_sockets(socket.local_addr()?.ip(), &config.path_ports)?,
+            Class::Datagrams => Vec::new(),
+        };
+        let (shim, endpoint) = bind(class, (socket, further), config, server.clone())?;
         Ok(Port {
             endpoint,
             shim,
@@ -132,7 +136,7 @@ pub(crate) fn transport(
 /// The endpoint over a socket, with the shim between the two. Datagrams are not held back to be put in order.
 fn bind(
     class: Class,
-    socket: UdpSocket,
+    (socket, further): (UdpSocket, Vec<UdpSocket>),
     config: &Config,
     server: Option<ServerConfig>,
 ) -> io::Result<(Shim, noq::Endpoint)> {
@@ -140,13 +144,11 @@ fn bind(
         Class::Streams | Class::Own => Stream::Ordered,
         Class::Datagrams => Stream::Unordered,
     };
-    let (shim, socket) = Shim::new(
-        socket,
-        ShimConfig {
-            stream,
-            ..config.shim
-        },
-    )?;
+    let settings = ShimConfig {
+        stream,
+        ..config.shim
+    };
+    let (shim, socket) = Shim::with_paths(socket, further, settings)?;
     let mut settings = EndpointConfig::default();
     // The shim tells its header from QUIC's by this bit.
     settings.grease_quic_bit(false);
@@ -164,6 +166,15 @@ fn server(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<Ser
         .incoming_buffer_size(INCOMING_BUFFER)
         .incoming_buffer_size_total(INCOMING_BUFFER.saturating_mul(u64::from(config.limits.handshakes)));
     Ok(server)
+}
+
+/// Where packets arrive that came by further paths.
+fn path_sockets(ip: IpAddr, ports: &[u16]) -> anyhow::Result<Vec<UdpSocket>> {
+    let bind = |port: &u16| {
+        let address = SocketAddr::new(ip, *port);
+        socket(address).with_context(|| format!("cannot take UDP {address} of `shim.path_ports`"))
+    };
+    ports.iter().map(bind).collect()
 }
 
 /// A UDP socket with room for bursts, as far as the system allows; `[::]` takes IPv4 too.

@@ -47,6 +47,7 @@ impl TryFrom<&spec::File> for Config {
             report: file.report.as_ref().and_then(|to| check_report(to, &mut report)),
             transport: transport(file.transport.as_ref(), &mut report),
             shim: shim(file.shim.as_ref(), &mut report),
+            path_ports: path_ports(file.shim.as_ref(), &mut report),
             limits: limits(file.limits.as_ref(), &mut report),
             peers,
             forwards,
@@ -270,6 +271,19 @@ fn shim(shape: Option<&spec::Shim>, report: &mut Report) -> ShimConfig {
     }
 }
 
+fn path_ports(shape: Option<&spec::Shim>, report: &mut Report) -> Vec<u16> {
+    let Some(list) = shape.and_then(|shape| shape.path_ports.as_ref()) else {
+        return Vec::new();
+    };
+    if list.values.len() > MAX_FURTHER_PATHS {
+        let message = format!("more than {MAX_FURTHER_PATHS} further paths cannot be told apart");
+        report.fault(list.place, message);
+    }
+    report
+        .list(list, |text| number(text, "port number", &(1..=u16::MAX)))
+        .unwrap_or_default()
+}
+
 /// One of some words; `what` names them in messages.
 fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, Fault> {
     let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
@@ -383,3 +397,5 @@ fn size(text: &str, range: &RangeInclusive<u32>) -> Result<u32, Fault> {
 const KINDS: [&str; 6] = ["tcp", "udp", "socks5", "http_connect", "tproxy", "redirect"];
 const DEFAULT_CONGESTION: Algorithm = Algorithm::Bbr3;
 const MAX_WINDOW: u32 = 1_000_000_000;
+/// As many as the shim can count, beside the first.
+const MAX_FURTHER_PATHS: usize = 255;

@@ -36,6 +36,8 @@ pub struct Config {
     pub transport: Transport,
     /// What is done below QUIC about copies of packets.
     pub shim: ShimConfig,
+    /// The UDP ports to which the network delivers packets of streams that came by further paths, in their order.
+    pub path_ports: Vec<u16>,
     /// What bounds memory and waiting.
     pub limits: Limits,
     /// The other proxies, in the order of the file.

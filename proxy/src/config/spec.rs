@@ -41,7 +41,7 @@ pub(super) struct Transport {
     pub(super) mtu: Option<Text>,
 }
 
-/// `shim: {mode: auto, hold: adaptive, lead: 100, max_hold: 100ms, window: 1s}`
+/// `shim: {mode: auto, hold: adaptive, lead: 100, max_hold: 100ms, window: 1s, path_ports: [4443]}`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shim {
@@ -50,6 +50,7 @@ pub(super) struct Shim {
     pub(super) lead: Option<Text>,
     pub(super) max_hold: Option<Text>,
     pub(super) window: Option<Text>,
+    pub(super) path_ports: Option<OneOrMany>,
 }
 
 /// `limits: {streams: 10000, flows: 1000, handshakes: 100, connect: 10s, flow_idle: 60s, stream_idle: 2h, shutdown: 5s}`

@@ -2,7 +2,7 @@
 
 use super::view::View;
 use crate::clock;
-use crate::lab::{Controller, Lab, LinkName, ProxyPlan, Site};
+use crate::lab::{Controller, Copies, Lab, LinkName, ProxyPlan, Site};
 use crate::link::{Direction, Tally};
 use crate::moment::Moment;
 use crate::process::{self, Usage};
@@ -47,6 +47,8 @@ pub struct PassReport {
     /// Downloads over HTTP afterwards, with loss on both paths: by TCP itself (CUBIC), and through the proxies
     /// (BBRv3).
     pub downloads: [Download; 2],
+    /// The copies of the packets that carried the second.
+    pub copies: Copies,
     /// Why the pass is no evidence; empty when it is.
     pub problems: Vec<String>,
 }
@@ -130,7 +132,7 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
     let mut usage = bicastd.usage()?;
     usage.cpu -= cpu_before;
     let problems = lab.self_check()?.problems();
-    let downloads = downloads(&lab)?;
+    let (downloads, copies) = downloads(&lab)?;
     Ok(PassReport {
         mode,
         reaction: lossy_from.and_then(|from| reaction(&udp, from)),
@@ -146,18 +148,19 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
         usage: (usage, start.elapsed()),
         problems,
         downloads,
+        copies,
     })
 }
 
 /// The same download twice while both paths lose packets.
-fn downloads(lab: &Lab) -> Result<[Download; 2]> {
+fn downloads(lab: &Lab) -> Result<([Download; 2], Copies)> {
     let plan = ProxyPlan {
         listen: FORWARD_PORT,
         target: HTTP_PORT,
         congestion: "bbr3".to_owned(),
     };
     let _server = HttpServer::start(lab, "server-host", HTTP_PORT, "cubic")?;
-    let _proxies = lab.spawn_proxies(&plan)?;
+    let mut proxies = lab.spawn_proxies(&plan)?;
     for link in LinkName::ALL {
         for direction in Direction::ALL {
             lab.link(link.as_str(), direction)?.change(&["loss=5%"])?;
@@ -166,7 +169,7 @@ fn downloads(lab: &Lab) -> Result<[Download; 2]> {
     let direct = format!("http://{}:{HTTP_PORT}/", Site::Server.host_address());
     let proxied = format!("http://127.0.0.1:{FORWARD_PORT}/");
     let [direct, proxied] = [direct, proxied].map(|url| download(lab, "client-host", &url, DOWNLOAD));
-    Ok([direct?, proxied?])
+    Ok(([direct?, proxied?], proxies.copies_to_client()?))
 }
 
 /// Counters at one moment.

@@ -64,6 +64,11 @@ pub(super) fn table(reports: &[PassReport]) -> Table {
     row("  through bicast-proxy, BBRv3", &|report| {
         format!("{:.1}", report.downloads[1].mbps())
     });
+    row("  its packets: copies that came: 2", &|report| {
+        report.copies.both.to_string()
+    });
+    row("    1", &|report| report.copies.one.to_string());
+    row("    0", &|report| report.copies.none.to_string());
     for column in 1..=reports.len() {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -20,6 +20,17 @@ pub struct ProxyPlan {
     pub congestion: String,
 }
 
+/// What became of the packets that a proxy received, by their copies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Copies {
+    /// Two copies came.
+    pub both: u64,
+    /// One came.
+    pub one: u64,
+    /// None came.
+    pub none: u64,
+}
+
 /// Two proxies that have found each other. Dropping them kills both.
 #[derive(Debug)]
 pub struct Proxies {
@@ -75,6 +86,31 @@ impl Proxies {
         let program = beside_us("bicast-proxy")?;
         let [client, server] = [0, 1].map(|side| self.stats_of(side, &program));
         Ok([client?, server?])
+    }
+
+    /// How the copies of the streams' packets fared on their way to the client.
+    ///
+    /// # Errors
+    /// When the proxy does not say.
+    pub fn copies_to_client(&mut self) -> Result<Copies> {
+        let [client, _] = self.stats()?;
+        let connections = client.pointer("/peers/0/connections").and_then(Value::as_array);
+        let shim = connections
+            .into_iter()
+            .flatten()
+            .find(|connection| connection["class"] == "streams")
+            .map(|connection| &connection["shim"])
+            .context("no connection for streams")?;
+        let number = |value: &Value| value.as_u64().context("bicast-proxy counts no copies");
+        let paths = shim["paths"].as_array().context("bicast-proxy knows no paths")?;
+        Ok(Copies {
+            both: number(&shim["both"])?,
+            one: paths
+                .iter()
+                .map(|path| number(&path["only"]))
+                .sum::<Result<u64>>()?,
+            none: number(&shim["neither"])?,
+        })
     }
 
     fn wait_until_connected(&mut self, program: &Path) -> Result<()> {
@@ -136,7 +172,7 @@ impl Files {
 
     fn write_config(&self, text: &str) -> Result<()> {
         let own = format!(
-            "key: \"{}\"\nsocket: \"{}\"\n",
+            "key: \"{}\"\nsocket: \"{}\"\nshim: {{path_ports: {PATH_B_PORT}}}\n",
             self.key.display(),
             self.socket.display()
         );
@@ -146,4 +182,6 @@ impl Files {
 
 /// UDP port of the streams between the proxies; datagrams take the next.
 pub const QUIC_PORT: u16 = 4433;
+/// UDP port where both expect what came by path b, if a policy delivers it there.
+pub const PATH_B_PORT: u16 = 4443;
 const PATIENCE: Duration = Duration::from_secs(30);
