@@ -390,6 +390,20 @@ pub(crate) fn counted<'a, T>(
     }
 }
 
+/// As [`counted`], of items that are large: each is appended empty, and filled where it stays.
+pub(crate) fn built<'a, T>(
+    length_of_next: impl Fn(&[u8]) -> Option<usize>,
+    mut append: impl FnMut(Span<'a>, &mut Vec<T>) -> Parsed<'a, ()>,
+) -> impl FnMut(Span<'a>) -> Parsed<'a, Vec<T>> {
+    move |mut i| {
+        let mut items = Vec::with_capacity(count(i, &length_of_next));
+        while !i.is_empty() {
+            (i, ()) = append(i, &mut items)?;
+        }
+        Ok((i, items))
+    }
+}
+
 /// Reads what is left as items, `count` of them as it seems, to the very end; into a list that is short nearly always,
 /// and stays where it is.
 #[inline]

@@ -108,15 +108,17 @@ impl FlowStatsRequest {
 }
 
 impl FlowStats {
+    /// Reads one, and appends it.
     #[inline]
-    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    pub(crate) fn append<'a>(i: Span<'a>, all: &mut Vec<Self>) -> Parsed<'a, ()> {
         let (body, head) = fixed::<48>(i, "ofp_flow_stats")?;
         let length = usize::from(head.u16::<0>());
         if length < FLOW_STATS_LEN {
             return Err(i.bad_length(length, "at least 56", "ofp_flow_stats.length"));
         }
         let (after, i) = part(body, length - 48, "ofp_flow_stats.length")?;
-        let mut stats = Self {
+        let index = all.len();
+        all.push(Self {
             table_id: TableId(head.u8::<2>()),
             duration_sec: head.u32::<4>(),
             duration_nsec: head.u32::<8>(),
@@ -129,10 +131,11 @@ impl FlowStats {
             byte_count: head.u64::<40>(),
             match_: Match::new(),
             instructions: Instructions::new(),
-        };
+        });
+        let stats = &mut all[index];
         let (i, ()) = stats.match_.fill(i).map_err(or_context("ofp_flow_stats.match"))?;
         Instruction::fill_list(&mut stats.instructions, i)?;
-        Ok((after, stats))
+        Ok((after, ()))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

@@ -61,31 +61,28 @@ pub struct MeterFeatures {
 }
 
 impl MeterStats {
+    /// Reads one, and appends it.
     #[inline]
-    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    pub(crate) fn append<'a>(i: Span<'a>, all: &mut Vec<Self>) -> Parsed<'a, ()> {
         let (after, head) = fixed::<STATS_HEADER_LEN>(i, "ofp_meter_stats")?;
         let length = usize::from(head.u16::<4>());
         let Some(bands) = length.checked_sub(STATS_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 40", "ofp_meter_stats.len"));
         };
         let (after, bands) = part(after, bands, "ofp_meter_stats.len")?;
-        let mut band_stats = List::new();
-        fill(
-            &mut band_stats,
-            bands,
-            bands.len() / BAND_STATS_LEN,
-            MeterBandStats::parse,
-        )?;
-        let stats = Self {
+        let index = all.len();
+        all.push(Self {
             meter_id: MeterId(head.u32::<0>()),
             flow_count: head.u32::<12>(),
             packet_in_count: head.u64::<16>(),
             byte_in_count: head.u64::<24>(),
             duration_sec: head.u32::<32>(),
             duration_nsec: head.u32::<36>(),
-            band_stats,
-        };
-        Ok((after, stats))
+            band_stats: List::new(),
+        });
+        let count = bands.len() / BAND_STATS_LEN;
+        fill(&mut all[index].band_stats, bands, count, MeterBandStats::parse)?;
+        Ok((after, ()))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

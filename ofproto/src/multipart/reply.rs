@@ -9,7 +9,7 @@ use super::{
     AggregateStats, FLAG_MORE, FlowStats, GroupDesc, GroupFeatures, GroupStats, MeterConfig, MeterFeatures,
     MeterStats, MultipartType, PortStats, QueueStats, SwitchDesc, TableFeatures, TableStats,
 };
-use crate::wire::{Parsed, Span, array_of, be_u16, counted, length_at, pad, rest};
+use crate::wire::{Parsed, Span, array_of, be_u16, built, counted, length_at, pad, rest};
 use crate::{EncodeError, Experimenter, Port};
 
 /// `ofp_multipart_reply`, OpenFlow 1.3.5 §7.3.5.
@@ -118,7 +118,7 @@ impl MultipartReplyBody {
     fn parse(type_: MultipartType, i: Span<'_>) -> Parsed<'_, Self> {
         match type_ {
             MultipartType::Desc => map(SwitchDesc::parse, Self::Desc).parse(i),
-            MultipartType::Flow => map(counted(length_at::<0, 56>, FlowStats::parse), Self::Flow).parse(i),
+            MultipartType::Flow => map(built(length_at::<0, 56>, FlowStats::append), Self::Flow).parse(i),
             MultipartType::Aggregate => map(AggregateStats::parse, Self::Aggregate).parse(i),
             MultipartType::Table => map(array_of(24, TableStats::parse), Self::Table).parse(i),
             MultipartType::PortStats => map(array_of(112, PortStats::parse), Self::PortStats).parse(i),
@@ -128,7 +128,7 @@ impl MultipartReplyBody {
                 map(counted(length_at::<0, 8>, GroupDesc::parse), Self::GroupDesc).parse(i)
             }
             MultipartType::GroupFeatures => map(GroupFeatures::parse, Self::GroupFeatures).parse(i),
-            MultipartType::Meter => map(counted(length_at::<4, 40>, MeterStats::parse), Self::Meter).parse(i),
+            MultipartType::Meter => map(built(length_at::<4, 40>, MeterStats::append), Self::Meter).parse(i),
             MultipartType::MeterConfig => {
                 map(counted(length_at::<0, 8>, MeterConfig::parse), Self::MeterConfig).parse(i)
             }
