@@ -4,7 +4,7 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/target/tools
 EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd-restart uplink-down
 
-.PHONY: help setup build demo test lint deny experiments bench-codec fuzz-smoke fuzz fuzz-proxy clean
+.PHONY: help setup build demo test lint deny experiments bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,10 @@ deny: ## licences, sources, banned crates; advisories where their database can b
 
 experiments: build ## each number that docs/testing.md names, at full length (about 10 minutes)
 	target/release/testbed run $(EXPERIMENTS)
+	target/release/testbed clean --check
+
+bench-proxy: build ## downloads through the proxies over two lossy paths, the second later by a gap
+	target/release/testbed run delay-gap
 	target/release/testbed clean --check
 
 OVS_CODEC := $(CURDIR)/target/ovs-codec

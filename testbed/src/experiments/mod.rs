@@ -2,6 +2,7 @@
 
 mod capacity;
 mod controller_restart;
+mod delay_gap;
 mod emulator;
 mod hitless_switch;
 mod measured_loss;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(controller_restart::ControllerRestart),
         Box::new(vswitchd_restart::VswitchdRestart),
         Box::new(uplink_down::UplinkDown),
+        Box::new(delay_gap::DelayGap),
     ]
 }
 

@@ -3,7 +3,7 @@
 
 use super::controller::beside_us;
 use super::{Lab, Site};
-use crate::process::{self, Daemon};
+use crate::process::{self, Daemon, Usage};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -94,14 +94,7 @@ impl Proxies {
     /// When the proxy does not say.
     pub fn copies_to_client(&mut self) -> Result<Copies> {
         let [client, _] = self.stats()?;
-        let connections = client.pointer("/peers/0/connections").and_then(Value::as_array);
-        let shim = connections
-            .into_iter()
-            .flatten()
-            .find(|connection| connection["class"] == "streams")
-            .map(|connection| &connection["shim"])
-            .context("no connection for streams")?;
-        let number = |value: &Value| value.as_u64().context("bicast-proxy counts no copies");
+        let shim = &streams(&client)?["shim"];
         let paths = shim["paths"].as_array().context("bicast-proxy knows no paths")?;
         Ok(Copies {
             both: number(&shim["both"])?,
@@ -111,6 +104,23 @@ impl Proxies {
                 .sum::<Result<u64>>()?,
             none: number(&shim["neither"])?,
         })
+    }
+
+    /// How many packets of streams to the client the server's side took for lost.
+    ///
+    /// # Errors
+    /// When the proxy does not say.
+    pub fn declared_lost_at_server(&mut self) -> Result<u64> {
+        let [_, server] = self.stats()?;
+        number(&streams(&server)?["lost_packets"])
+    }
+
+    /// Processor time and memory of the proxy at the client's side.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn usage_at_client(&self) -> Result<Usage> {
+        process::usage(self.daemons[0].pid())
     }
 
     fn wait_until_connected(&mut self, program: &Path) -> Result<()> {
@@ -141,6 +151,20 @@ impl Proxies {
         let text = process::run(command.arg(&self.sockets[side]))?;
         serde_json::from_str(&text).with_context(|| format!("bicast-proxy printed {text}"))
     }
+}
+
+/// The connection that carries streams.
+fn streams(stats: &Value) -> Result<&Value> {
+    let connections = stats.pointer("/peers/0/connections").and_then(Value::as_array);
+    connections
+        .into_iter()
+        .flatten()
+        .find(|connection| connection["class"] == "streams")
+        .context("no connection for streams")
+}
+
+fn number(value: &Value) -> Result<u64> {
+    value.as_u64().context("bicast-proxy does not count that")
 }
 
 /// The files of one proxy.
