@@ -43,7 +43,7 @@ fn every_invalid_file_is_refused_with_a_helpful_text() {
 
 #[test]
 fn the_examples_and_the_documents_files_are_good() {
-    let examples = files(&root().join("examples"), "proxy-");
+    let examples = files(&root().join("examples/proxy"), "");
     assert_eq!(examples.len(), 2);
     for example in examples {
         parse(
