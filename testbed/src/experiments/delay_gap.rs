@@ -139,7 +139,9 @@ fn set(bench: &Bench, mode: &str, gap: Duration) -> Result<()> {
         }
     }
     for site in Site::ALL {
-        bench.bicastd.ctl(&["set", "mode", "--from", site.name(), POLICY, mode])?;
+        bench
+            .bicastd
+            .ctl(&["set", "mode", "--from", site.name(), POLICY, mode])?;
     }
     Ok(())
 }
