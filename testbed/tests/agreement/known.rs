@@ -47,7 +47,6 @@ pub(crate) const KNOWN: &[Known] = &[
     known("mask on in_port", "OFPBMC_BAD_FIELD", ANY, SMALL),
     known("mask on ip_dscp", "OFPBMC_BAD_FIELD", ANY, SMALL),
     known("mpls_label=0x100000", "OFPBMC_BAD_FIELD", ANY, SMALL),
-    known("tcp6,tcp_dst=80", "OFPBMC_BAD_PREREQ", ANY, SMALL),
     known("push_vlan", "OFPBAC_BAD_TYPE", ANY, SMALL),
     known("push_mpls", "OFPBAC_BAD_TYPE", ANY, SMALL),
     known("set_queue:1", "OFPBAC_BAD_TYPE", ANY, SMALL),
@@ -128,16 +127,10 @@ pub(crate) const KNOWN: &[Known] = &[
         "OpenFlow 1.3 has no masks there, and no code for them; Open vSwitch takes that of an extension",
     ),
     known(
-        "bucket cut off",
-        "OFPBRC_BAD_LEN",
+        "bucket of length 17",
         "OFPGMFC_BAD_BUCKET",
-        "the decoder answers the wrong length of a bucket with that of a request",
-    ),
-    known(
-        "bucket of length 8",
         "OFPBRC_BAD_LEN",
-        "OFPGMFC_BAD_BUCKET",
-        "the decoder answers the wrong length of a bucket with that of a request",
+        "§7.3.4.3: a bucket's length is a multiple of 8; Open vSwitch takes the odd byte for an action cut off",
     ),
     known(
         "group: output:ANY",

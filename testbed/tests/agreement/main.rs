@@ -16,7 +16,7 @@ use cases::Case;
 use controller::testing::FakeDatapath;
 use known::KNOWN;
 use ofproto::text::{parse_flow_mod, parse_group_mod, parse_meter_mod};
-use ofproto::{DatapathId, Message, Xid};
+use ofproto::{DatapathId, EncodeError, ErrorCode, Message, Xid};
 use policies::Timestamp;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -108,17 +108,31 @@ impl Both {
             Ok((_, message)) => message,
             Err(error) => return error.answer.to_string(),
         };
-        let encoded = message
-            .validate()
-            .and_then(|()| message.encode(Xid(0), &mut BytesMut::new()));
+        let invalid = refusal(&message);
+        let encoded = message.encode(Xid(0), &mut BytesMut::new());
         let answers = self.fake.message(Timestamp::ZERO, Xid(0), message);
         match (answers.as_slice(), encoded) {
-            ([], Ok(())) => ACCEPTED.to_owned(),
+            ([], Ok(())) => invalid.unwrap_or_else(|| ACCEPTED.to_owned()),
             ([], Err(error)) => format!("not encoded: {error}"),
             ([(_, Message::Error(error))], _) => error.error.to_string(),
             (other, _) => format!("{other:?}"),
         }
     }
+}
+
+/// What a switch should answer to a message that is not valid by itself.
+fn refusal(message: &Message) -> Option<String> {
+    let error = message.validate().err()?;
+    let answer = match (error, message) {
+        (EncodeError::MissingPrerequisite { .. }, Message::FlowMod(flow_mod)) => {
+            match flow_mod.match_.check_prerequisites() {
+                Ok(()) => ErrorCode::BAD_ACTION_MATCH_INCONSISTENT,
+                Err(_) => ErrorCode::BAD_MATCH_BAD_PREREQ,
+            }
+        }
+        (error, _) => return Some(error.to_string()),
+    };
+    Some(answer.to_string())
 }
 
 /// Nothing but two groups, a meter and a flow.
