@@ -5,7 +5,7 @@ use nom::Parser;
 use nom::error::context;
 
 use crate::macros::{flags, open_enum};
-use crate::wire::{Parsed, Span, be_u16, be_u32, pad, rest, span};
+use crate::wire::{Parsed, Span, be_u16, be_u32, pad, part, rest, span};
 use crate::{DecodeError, EncodeError, Experimenter, ExperimenterId, HEADER_LEN, Header, Message, Xid};
 
 /// `ofp_bundle_ctrl_msg`: opens, closes, commits or discards a bundle, and the answers to that.
@@ -177,7 +177,7 @@ impl BundleAdd {
         if length < HEADER_LEN {
             return Err(i.bad_length(length, "at least 8", "ofp_bundle_add_msg.message"));
         }
-        let (i, message) = context("ofp_bundle_add_msg.message", |i| span(i, length)).parse(i)?;
+        let (i, message) = part(i, length, "ofp_bundle_add_msg.message")?;
         let padding = (length.next_multiple_of(8) - length).min(i.len());
         let (i, _) = span(i, padding)?;
         let (i, properties) = rest(i)?;

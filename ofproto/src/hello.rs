@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use nom::Parser;
 use nom::error::context;
 
-use crate::wire::{Parsed, Span, array_of, be_u16, be_u32, patch_length, put_pad8, rest, span};
+use crate::wire::{Parsed, Span, array_of, be_u16, be_u32, part, patch_length, put_pad8, rest, span};
 use crate::{EncodeError, VERSION};
 
 /// `ofp_hello`, OpenFlow 1.3.5 §7.5.1: the first message on a connection, readable at any version.
@@ -149,7 +149,7 @@ fn element(i: Span<'_>) -> Parsed<'_, Element> {
     let Some(body) = length.checked_sub(4) else {
         return Err(i.bad_length(length, "at least 4", "ofp_hello_elem_header.length"));
     };
-    let (after, body) = context("ofp_hello_elem_header.length", |i| span(i, body)).parse(after)?;
+    let (after, body) = part(after, body, "ofp_hello_elem_header.length")?;
     // The padding of the last element may be missing: some peers count it neither here nor in the header.
     let padding = (length.next_multiple_of(8) - length).min(after.len());
     let (after, _) = span(after, padding)?;

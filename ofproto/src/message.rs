@@ -167,7 +167,7 @@ open_enum! {
 }
 
 impl Header {
-    /// The header of a whole frame, of a version and type that can be read.
+    /// The header of a whole frame, of a version that can be read.
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {
         let (body, head) = fixed::<HEADER_LEN>(i, "ofp_header")?;
         let header = Self {
@@ -188,13 +188,6 @@ impl Header {
                 },
                 "ofp_header.version",
                 ErrorCode::BAD_REQUEST_BAD_VERSION,
-            ));
-        }
-        if let MessageType::Unknown(found) = type_ {
-            return Err(i.refused(
-                DecodeErrorKind::MessageType { found },
-                "ofp_header.type",
-                ErrorCode::BAD_REQUEST_BAD_TYPE,
             ));
         }
         Ok((body, header))
@@ -265,7 +258,9 @@ impl Message {
             MessageType::BarrierReply => body!(BarrierReply),
             MessageType::GetAsyncRequest => body!(GetAsyncRequest),
             MessageType::Unknown(found) => {
-                Err(i.fault(DecodeErrorKind::MessageType { found }, "ofp_header.type"))?
+                let kind = DecodeErrorKind::MessageType { found };
+                let answer = ErrorCode::BAD_REQUEST_BAD_TYPE;
+                Err(Span::new(frame).refused(kind, "ofp_header.type", answer))?
             }
         }
     }

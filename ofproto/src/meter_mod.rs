@@ -7,7 +7,7 @@ use nom::error::context;
 
 use crate::macros::{flags, open_enum};
 use crate::wire::{
-    Parsed, Span, be_u8, be_u16, be_u32, counted, end, length_at, pad, patch_length, rest, span,
+    Parsed, Span, be_u8, be_u16, be_u32, counted, end, length_at, pad, part, patch_length, rest,
 };
 use crate::{EncodeError, MeterId};
 
@@ -180,7 +180,7 @@ impl MeterBand {
         let Some(body) = length.checked_sub(HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 12", "ofp_meter_band_header.len"));
         };
-        let (after, body) = context("ofp_meter_band_header.len", |i| span(i, body)).parse(after)?;
+        let (after, body) = part(after, body, "ofp_meter_band_header.len")?;
         let (left, band) = match MeterBandType::from_wire(type_) {
             MeterBandType::Drop => context(
                 "ofp_meter_band_drop",

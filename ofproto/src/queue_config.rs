@@ -5,7 +5,7 @@ use nom::Parser;
 use nom::combinator::map;
 use nom::error::context;
 
-use crate::wire::{Parsed, Span, be_u16, be_u32, end, list, pad, patch_length, rest, span};
+use crate::wire::{Parsed, Span, be_u16, be_u32, end, list, pad, part, patch_length, rest};
 use crate::{EncodeError, PortNo, QueueId};
 
 /// `ofp_queue_get_config_request`, OpenFlow 1.3.5 §7.3.6.
@@ -98,7 +98,7 @@ impl PacketQueue {
         let Some(properties) = length.checked_sub(QUEUE_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 16", "ofp_packet_queue.len"));
         };
-        let (after, properties) = context("ofp_packet_queue.len", |i| span(i, properties)).parse(after)?;
+        let (after, properties) = part(after, properties, "ofp_packet_queue.len")?;
         let (_, properties) = list(QueueProperty::parse)(properties)?;
         Ok((
             after,
@@ -130,7 +130,7 @@ impl QueueProperty {
         let Some(body) = length.checked_sub(PROPERTY_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 8", "ofp_queue_prop_header.len"));
         };
-        let (after, body) = context("ofp_queue_prop_header.len", |i| span(i, body)).parse(after)?;
+        let (after, body) = part(after, body, "ofp_queue_prop_header.len")?;
         let (left, property) = match type_ {
             MIN_RATE => context(
                 "ofp_queue_prop_min_rate",

@@ -5,7 +5,7 @@ use nom::Parser;
 use nom::error::context;
 
 use crate::macros::flags;
-use crate::wire::{Parsed, Span, array_of, be_u8, be_u16, be_u32, be_u64, pad, patch_length, span};
+use crate::wire::{Parsed, Span, array_of, be_u8, be_u16, be_u32, be_u64, pad, part, patch_length};
 use crate::{Bucket, EncodeError, GroupId, GroupType};
 
 /// `ofp_group_stats`, OpenFlow 1.3.5 §7.3.5.9.
@@ -99,7 +99,7 @@ impl GroupStats {
         let Some(buckets) = length.checked_sub(STATS_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 40", "ofp_group_stats.length"));
         };
-        let (after, buckets) = context("ofp_group_stats.length", |i| span(i, buckets)).parse(after)?;
+        let (after, buckets) = part(after, buckets, "ofp_group_stats.length")?;
         let (_, bucket_stats) = array_of(BUCKET_COUNTER_LEN, BucketCounter::parse)(buckets)?;
         let stats = Self {
             group_id: GroupId(group_id),
@@ -152,7 +152,7 @@ impl GroupDesc {
         let Some(buckets) = length.checked_sub(DESC_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 8", "ofp_group_desc.length"));
         };
-        let (after, buckets) = context("ofp_group_desc.length", |i| span(i, buckets)).parse(after)?;
+        let (after, buckets) = part(after, buckets, "ofp_group_desc.length")?;
         let (_, buckets) = Bucket::parse_list(buckets)?;
         Ok((
             after,

@@ -6,7 +6,7 @@ use nom::combinator::map;
 use nom::error::context;
 
 use crate::wire::{
-    Parsed, Span, be_u8, be_u16, be_u32, be_u64, list, pad, patch_length, put_pad8, put_text, rest, span,
+    Parsed, Span, be_u8, be_u16, be_u32, be_u64, list, pad, part, patch_length, put_pad8, put_text, rest,
     text,
 };
 use crate::{EncodeError, OxmId, TableId};
@@ -168,8 +168,7 @@ impl TableFeatures {
         let Some(properties) = length.checked_sub(HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 64", "ofp_table_features.length"));
         };
-        let (after, properties) =
-            context("ofp_table_features.length", |i| span(i, properties)).parse(after)?;
+        let (after, properties) = part(after, properties, "ofp_table_features.length")?;
         let (_, properties) = list(TableFeatureProperty::parse)(properties)?;
         let features = Self {
             table_id: TableId(table_id),
@@ -207,8 +206,7 @@ impl TableFeatureProperty {
         let Some(body) = length.checked_sub(4) else {
             return Err(i.bad_length(length, "at least 4", "ofp_table_feature_prop_header.length"));
         };
-        let (after, body) =
-            context("ofp_table_feature_prop_header.length", |i| span(i, body)).parse(after)?;
+        let (after, body) = part(after, body, "ofp_table_feature_prop_header.length")?;
         let padding = length.next_multiple_of(8) - length;
         let (after, ()) = context("ofp_table_feature_prop_header.pad", pad(padding)).parse(after)?;
         let (_, property) = Self::parse_body(type_, body)?;

@@ -16,7 +16,9 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::filter::WindowedMax;
-use super::model::{AckAggregation, Model, Round, bdp_multiple, send_quantum, set_pacing_rate};
+use super::model::{
+    AckAggregation, Model, PriorCwnd, Round, bdp_multiple, min_pipe_cwnd, send_quantum, set_pacing_rate,
+};
 use super::rate_sample::{Connection, Packet, RateSample, to_bytes};
 
 /// `BBRHighGain`: 2/ln(2), the least gain that doubles the rate each round.
@@ -29,8 +31,6 @@ const BTL_BW_FILTER_LEN: u64 = 10;
 const RTPROP_FILTER_LEN: Duration = Duration::from_secs(10);
 /// `ProbeRTTDuration`.
 const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
-/// `BBRMinPipeCwnd`, packets.
-const MIN_PIPE_PACKETS: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -59,7 +59,7 @@ pub(super) struct Bbr1 {
     cycle_stamp: Instant,
     probe_rtt_done_stamp: Option<Instant>,
     probe_rtt_round_done: bool,
-    prior_cwnd: u64,
+    prior_cwnd: PriorCwnd,
     idle_restart: bool,
     aggregation: AckAggregation,
     rng: Xoshiro256PlusPlus,
@@ -89,7 +89,7 @@ impl Model for Bbr1 {
         self.update_rtprop(c, rs, now);
         self.check_probe_rtt(c, now);
         if rs.exited_recovery {
-            self.restore_cwnd(c);
+            self.prior_cwnd.restore(c);
         }
         // BBRUpdateControlParameters
         set_pacing_rate(c, self.btl_bw, self.pacing_gain, self.filled_pipe);
@@ -100,12 +100,13 @@ impl Model for Bbr1 {
     fn update_on_loss(&mut self, _c: &mut Connection, _packet: &Packet, _now: Instant) {}
 
     fn on_enter_rto(&mut self, c: &mut Connection) {
-        self.save_cwnd(c);
+        self.prior_cwnd
+            .save(c, c.in_recovery() || self.state == State::ProbeRtt);
         c.cwnd = c.inflight + c.smss;
     }
 
     fn on_spurious_loss(&mut self, c: &mut Connection) {
-        self.restore_cwnd(c);
+        self.prior_cwnd.restore(c);
     }
 
     fn bw(&self) -> f64 {
@@ -134,7 +135,7 @@ impl Bbr1 {
             cycle_stamp: now,
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
-            prior_cwnd: 0,
+            prior_cwnd: PriorCwnd::default(),
             idle_restart: false,
             aggregation: AckAggregation::new(now),
             rng,
@@ -228,7 +229,8 @@ impl Bbr1 {
 
     fn check_probe_rtt(&mut self, c: &mut Connection, now: Instant) {
         if self.state != State::ProbeRtt && self.rtprop_expired && !self.idle_restart {
-            self.save_cwnd(c);
+            self.prior_cwnd
+                .save(c, c.in_recovery() || self.state == State::ProbeRtt);
             self.state = State::ProbeRtt;
             self.pacing_gain = 1.0;
             self.cwnd_gain = 1.0;
@@ -254,7 +256,7 @@ impl Bbr1 {
                 self.probe_rtt_round_done |= self.round.start;
                 if self.probe_rtt_round_done && now > done {
                     self.rtprop_stamp = now;
-                    self.restore_cwnd(c);
+                    self.prior_cwnd.restore(c);
                     self.exit_probe_rtt(now);
                 }
             }
@@ -291,22 +293,6 @@ impl Bbr1 {
             c.cwnd = c.cwnd.min(min_pipe_cwnd(c));
         }
     }
-
-    fn save_cwnd(&mut self, c: &Connection) {
-        self.prior_cwnd = if !c.in_recovery() && self.state != State::ProbeRtt {
-            c.cwnd
-        } else {
-            self.prior_cwnd.max(c.cwnd)
-        };
-    }
-
-    fn restore_cwnd(&self, c: &mut Connection) {
-        c.cwnd = c.cwnd.max(self.prior_cwnd);
-    }
-}
-
-fn min_pipe_cwnd(c: &Connection) -> u64 {
-    MIN_PIPE_PACKETS * c.smss
 }
 
 #[cfg(test)]

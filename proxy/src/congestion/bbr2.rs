@@ -15,9 +15,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::filter::WindowedMax;
 use super::loss_model::{
     BETA, ShortTermModel, UNBOUNDED, inflight_at_loss, inflight_with_headroom, is_inflight_too_high,
-    min_pipe_cwnd,
 };
-use super::model::{AckAggregation, Model, Round, bdp_multiple, send_quantum, set_pacing_rate};
+use super::model::{
+    AckAggregation, Model, PriorCwnd, Round, bdp_multiple, min_pipe_cwnd, send_quantum, set_pacing_rate,
+};
 use super::probe_rtt::MinRtt;
 use super::rate_sample::{Connection, Packet, RateSample, to_bytes, to_f64};
 use crate::delay_gap::DelayGap;
@@ -79,7 +80,7 @@ pub(super) struct Bbr2 {
     bw_probe_wait: Duration,
     cycle_stamp: Instant,
     idle_restart: bool,
-    prior_cwnd: u64,
+    prior_cwnd: PriorCwnd,
     gap: DelayGap,
     rng: Xoshiro256PlusPlus,
 }
@@ -122,7 +123,7 @@ impl Model for Bbr2 {
     /// `BBRHandleLostPacket`.
     fn update_on_loss(&mut self, c: &mut Connection, packet: &Packet, now: Instant) {
         if c.entered_recovery {
-            self.save_cwnd(c, false);
+            self.prior_cwnd.save(c, self.state == State::ProbeRtt);
             self.recovery_start_round = self.round.count;
         }
         self.lower_bounds.note_loss(c, packet);
@@ -134,12 +135,12 @@ impl Model for Bbr2 {
     }
 
     fn on_enter_rto(&mut self, c: &mut Connection) {
-        self.save_cwnd(c, true);
+        self.prior_cwnd.save(c, true);
         c.cwnd = c.inflight + c.smss;
     }
 
     fn on_spurious_loss(&mut self, c: &mut Connection) {
-        self.restore_cwnd(c);
+        self.prior_cwnd.restore(c);
         self.lower_bounds.forget_losses();
         self.lower_bounds.reset();
     }
@@ -177,7 +178,7 @@ impl Bbr2 {
             bw_probe_wait: Duration::ZERO,
             cycle_stamp: now,
             idle_restart: false,
-            prior_cwnd: 0,
+            prior_cwnd: PriorCwnd::default(),
             gap,
             rng,
         }
@@ -399,7 +400,7 @@ impl Bbr2 {
 
     fn check_probe_rtt(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
         if self.state != State::ProbeRtt && self.min_rtt.probe_rtt_expired && !self.idle_restart {
-            self.save_cwnd(c, c.in_recovery());
+            self.prior_cwnd.save(c, c.in_recovery());
             self.state = State::ProbeRtt;
             self.min_rtt.begin();
             self.ack_phase = AckPhase::ProbeStopping;
@@ -417,7 +418,7 @@ impl Bbr2 {
     }
 
     fn exit_probe_rtt(&mut self, c: &mut Connection, now: Instant) {
-        self.restore_cwnd(c);
+        self.prior_cwnd.restore(c);
         self.lower_bounds.reset();
         if self.filled_pipe {
             self.start_probe_bw_down(c, now);
@@ -454,7 +455,7 @@ impl Bbr2 {
 
     fn set_cwnd(&mut self, c: &mut Connection, rs: &RateSample) {
         if rs.exited_recovery {
-            self.restore_cwnd(c);
+            self.prior_cwnd.restore(c);
         }
         let cap = self.bdp_multiple(c, self.bw, self.cwnd_gain())
             + self.aggregation.beyond_gap(self.bw, self.gap.get());
@@ -480,18 +481,6 @@ impl Bbr2 {
         c.cwnd = c
             .cwnd
             .min(cap.min(self.lower_bounds.inflight).max(min_pipe_cwnd(c)));
-    }
-
-    fn save_cwnd(&mut self, c: &Connection, in_recovery: bool) {
-        self.prior_cwnd = if !in_recovery && self.state != State::ProbeRtt {
-            c.cwnd
-        } else {
-            self.prior_cwnd.max(c.cwnd)
-        };
-    }
-
-    fn restore_cwnd(&self, c: &mut Connection) {
-        c.cwnd = c.cwnd.max(self.prior_cwnd);
     }
 }
 

@@ -21,9 +21,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::filter::WindowedMax;
 use super::loss_model::{
     BETA, LOSS_THRESH, ShortTermModel, UNBOUNDED, inflight_at_loss, inflight_with_headroom,
-    is_inflight_too_high, min_pipe_cwnd,
+    is_inflight_too_high,
 };
-use super::model::{AckAggregation, Model, Round, bdp_multiple, send_quantum, set_pacing_rate};
+use super::model::{
+    AckAggregation, Model, PriorCwnd, Round, bdp_multiple, min_pipe_cwnd, send_quantum, set_pacing_rate,
+};
 use super::probe_rtt::{MinRtt, StandingQueue};
 use super::rate_sample::{Connection, Packet, RateSample, to_bytes, to_f64};
 use crate::delay_gap::DelayGap;
@@ -103,7 +105,7 @@ pub(super) struct Bbr3 {
     prev_probe_precautionary: bool,
     idle_restart: bool,
     standing_queue: StandingQueue,
-    prior_cwnd: u64,
+    prior_cwnd: PriorCwnd,
     undo: Undo,
     gap: DelayGap,
     rng: Xoshiro256PlusPlus,
@@ -140,7 +142,7 @@ impl Model for Bbr3 {
         self.short_term.advance_latest_delivery_signals(rs);
         self.bw = self.max_bw.min(self.short_term.bw);
         if rs.exited_recovery {
-            self.restore_cwnd(c);
+            self.prior_cwnd.restore(c);
         }
         // UpdateControlParameters
         set_pacing_rate(c, self.bw, self.pacing_gain(), self.full_bw_reached);
@@ -174,7 +176,7 @@ impl Model for Bbr3 {
 
     /// `HandleSpuriousLossDetection`.
     fn on_spurious_loss(&mut self, c: &mut Connection) {
-        self.restore_cwnd(c);
+        self.prior_cwnd.restore(c);
         self.short_term.forget_losses();
         self.reset_full_bw(0.0);
         self.short_term.bw = self.short_term.bw.max(self.undo.bw_shortterm);
@@ -232,7 +234,7 @@ impl Bbr3 {
             prev_probe_precautionary: false,
             idle_restart: false,
             standing_queue: StandingQueue::default(),
-            prior_cwnd: 0,
+            prior_cwnd: PriorCwnd::default(),
             undo: Undo {
                 state: None,
                 bw_shortterm: 0.0,
@@ -518,7 +520,7 @@ impl Bbr3 {
 
     fn check_probe_rtt(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
         if self.state != State::ProbeRtt && self.min_rtt.probe_rtt_expired && !self.idle_restart {
-            self.save_cwnd(c, c.in_recovery());
+            self.prior_cwnd.save(c, c.in_recovery());
             self.state = State::ProbeRtt;
             self.min_rtt.begin();
             self.ack_phase = AckPhase::ProbeStopping;
@@ -536,7 +538,7 @@ impl Bbr3 {
     }
 
     fn exit_probe_rtt(&mut self, c: &mut Connection, now: Instant) {
-        self.restore_cwnd(c);
+        self.prior_cwnd.restore(c);
         self.short_term.reset();
         if self.full_bw_reached {
             self.start_probe_bw_down(c, now);
@@ -599,25 +601,14 @@ impl Bbr3 {
     }
 
     fn save_state_upon_loss(&mut self, c: &Connection, in_recovery: bool) {
-        self.save_cwnd(c, in_recovery);
+        self.prior_cwnd
+            .save(c, in_recovery || self.state == State::ProbeRtt);
         self.undo = Undo {
             state: None,
             bw_shortterm: self.short_term.bw,
             inflight_shortterm: self.short_term.inflight,
             inflight_longterm: self.inflight_longterm,
         };
-    }
-
-    fn save_cwnd(&mut self, c: &Connection, in_recovery: bool) {
-        self.prior_cwnd = if !in_recovery && self.state != State::ProbeRtt {
-            c.cwnd
-        } else {
-            self.prior_cwnd.max(c.cwnd)
-        };
-    }
-
-    fn restore_cwnd(&self, c: &mut Connection) {
-        c.cwnd = c.cwnd.max(self.prior_cwnd);
     }
 }
 

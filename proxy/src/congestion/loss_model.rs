@@ -4,6 +4,7 @@
 //! draft-ietf-ccwg-bbr §5.5.10; BBRv2 calls the short-term bounds `bw_lo` and `inflight_lo` and the long-term
 //! one `inflight_hi`.
 
+use super::model::min_pipe_cwnd;
 use super::rate_sample::{Connection, Packet, RateSample, to_bytes, to_f64};
 
 /// `BBRLossThresh`: the loss rate that a bandwidth probe tolerates.
@@ -12,8 +13,6 @@ pub(super) const LOSS_THRESH: f64 = 0.02;
 pub(super) const BETA: f64 = 0.7;
 /// `BBRHeadroom`: the part of the long-term bound left to other flows while cruising.
 const HEADROOM: f64 = 0.15;
-/// `BBRMinPipeCwnd`, packets.
-const MIN_PIPE_PACKETS: u64 = 4;
 /// No bound on what is in flight.
 pub(super) const UNBOUNDED: u64 = u64::MAX;
 
@@ -162,11 +161,6 @@ pub(super) fn inflight_with_headroom(c: &Connection, bound: u64) -> u64 {
     }
     let headroom = c.smss.max(to_bytes(HEADROOM * to_f64(bound)));
     bound.saturating_sub(headroom).max(min_pipe_cwnd(c))
-}
-
-/// `BBRMinPipeCwnd`: what keeps a pipe going whose far end acknowledges every other packet.
-pub(super) fn min_pipe_cwnd(c: &Connection) -> u64 {
-    MIN_PIPE_PACKETS * c.smss
 }
 
 #[cfg(test)]

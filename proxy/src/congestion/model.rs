@@ -62,6 +62,8 @@ pub(super) struct AckAggregation {
     pub(super) extra_acked: u64,
 }
 
+/// `BBRMinPipeCwnd`, packets.
+const MIN_PIPE_PACKETS: u64 = 4;
 /// `BBR.ExtraAckedFilterLen`, rounds.
 const EXTRA_ACKED_FILTER_LEN: u64 = 10;
 
@@ -126,6 +128,27 @@ pub(super) fn set_pacing_rate(c: &mut Connection, bw: f64, gain: f64, full: bool
     let rate = gain * bw * 0.99;
     if full || rate > c.pacing_rate {
         c.pacing_rate = rate.max(to_f64(c.smss));
+    }
+}
+
+/// `BBRMinPipeCwnd`: what keeps a pipe going whose far end acknowledges every other packet.
+pub(super) fn min_pipe_cwnd(c: &Connection) -> u64 {
+    MIN_PIPE_PACKETS * c.smss
+}
+
+/// `BBRSaveCwnd` and `BBRRestoreCwnd`: the window to come back to after a recovery or a ProbeRTT.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PriorCwnd(u64);
+
+impl PriorCwnd {
+    /// Remembers the window; while something holds it down, only if it is larger than what is remembered.
+    pub(super) fn save(&mut self, c: &Connection, is_held_down: bool) {
+        self.0 = if is_held_down { self.0.max(c.cwnd) } else { c.cwnd };
+    }
+
+    /// Makes the window as large as it was.
+    pub(super) fn restore(self, c: &mut Connection) {
+        c.cwnd = c.cwnd.max(self.0);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::view::View;
 use crate::clock;
-use crate::lab::{Controller, Copies, Lab, LinkName, ProxyPlan, Site};
+use crate::lab::{Controller, Copies, FORWARD_PORT, HTTP_PORT, Lab, LinkName, Site};
 use crate::link::{Direction, Tally};
 use crate::moment::Moment;
 use crate::process::{self, Usage};
@@ -154,13 +154,8 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
 
 /// The same download twice while both paths lose packets.
 fn downloads(lab: &Lab) -> Result<([Download; 2], Copies)> {
-    let plan = ProxyPlan {
-        listen: FORWARD_PORT,
-        target: HTTP_PORT,
-        congestion: "bbr3".to_owned(),
-    };
     let _server = HttpServer::start(lab, "server-host", HTTP_PORT, "cubic")?;
-    let mut proxies = lab.spawn_proxies(&plan)?;
+    let mut proxies = lab.spawn_proxies("bbr3")?;
     for link in LinkName::ALL {
         for direction in Direction::ALL {
             lab.link(link.as_str(), direction)?.change(&["loss=5%"])?;
@@ -340,10 +335,6 @@ pub(super) const UDP_PORT: u16 = 5001;
 pub(super) const BACK_PORT: u16 = 5003;
 /// Port of the download at the server.
 pub(super) const TCP_PORT: u16 = 5201;
-/// Port of the web server at the server's host.
-const HTTP_PORT: u16 = 8000;
-/// Port of the proxy at the client's host.
-const FORWARD_PORT: u16 = 8080;
 const DOWNLOAD: Duration = Duration::from_secs(8);
 /// Port at which the client's host takes the server's flow.
 const SINK: u16 = 5002;

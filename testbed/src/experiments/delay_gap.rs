@@ -3,7 +3,9 @@
 
 use super::support::{Bench, policy_file};
 use crate::experiment::{Check, Context, Experiment, Outcome};
-use crate::lab::{Copies, LabOptions, LinkName, PATH_B_PORT, ProxyPlan, QUIC_PORT, Site, default_links};
+use crate::lab::{
+    Copies, FORWARD_PORT, HTTP_PORT, LabOptions, LinkName, PATH_B_PORT, QUIC_PORT, Site, default_links,
+};
 use crate::link::{Direction, LossModel};
 use crate::traffic::{Download, HttpServer, download};
 use anyhow::{Context as _, Result};
@@ -147,11 +149,7 @@ fn set(bench: &Bench, mode: &str, gap: Duration) -> Result<()> {
 }
 
 fn transfer(bench: &Bench, congestion: &str, duration: Duration) -> Result<Run> {
-    let mut proxies = bench.lab.spawn_proxies(&ProxyPlan {
-        listen: FORWARD_PORT,
-        target: HTTP_PORT,
-        congestion: congestion.to_owned(),
-    })?;
+    let mut proxies = bench.lab.spawn_proxies(congestion)?;
     let before = proxies.usage_at_client()?.cpu;
     let url = format!("http://127.0.0.1:{FORWARD_PORT}/");
     let download = download(&bench.lab, Site::Client.host(), &url, duration)?;
@@ -170,7 +168,5 @@ const GAPS_MS: [u64; 6] = [0, 2, 5, 10, 20, 50];
 const CONGESTION: [&str; 4] = ["cubic", "bbr1", "bbr2", "bbr3"];
 /// Losses that so few could be chance.
 const SLACK: u64 = 20;
-const HTTP_PORT: u16 = 8000;
-const FORWARD_PORT: u16 = 8080;
 const DURATION: Duration = Duration::from_secs(8);
 const QUICK_DURATION: Duration = Duration::from_secs(4);

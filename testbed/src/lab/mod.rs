@@ -13,7 +13,7 @@ pub use controller::Controller;
 pub use forwarding::Forwarding;
 pub use health::{DeviceDrops, LabHealth};
 pub use links::{Backend, BackendChoice, LinkSpecs};
-pub use proxies::{Copies, PATH_B_PORT, Proxies, ProxyPlan, QUIC_PORT};
+pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, Proxies, QUIC_PORT};
 pub use topology::Site;
 
 use crate::link::{ClassKey, Counters, Direction, LinkSpec};

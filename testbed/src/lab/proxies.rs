@@ -1,5 +1,4 @@
-//! A pair of `bicast-proxy`, one at each host: what connects to a port of the client's host ends up at a port of the
-//! server's.
+//! A pair of `bicast-proxy`, one at each host.
 
 use super::controller::beside_us;
 use super::{Lab, Site};
@@ -8,17 +7,6 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// How a pair is set up.
-#[derive(Debug, Clone)]
-pub struct ProxyPlan {
-    /// TCP port of loopback at the client's host, where applications connect.
-    pub listen: u16,
-    /// TCP port at the server's host that they want.
-    pub target: u16,
-    /// Congestion control of both sides: `cubic`, `bbr1`, `bbr2` or `bbr3`.
-    pub congestion: String,
-}
 
 /// What became of the packets that a proxy received, by their copies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,29 +27,26 @@ pub struct Proxies {
 }
 
 impl Lab {
-    /// Starts a pair and waits until it is connected. Logs go to `proxy-client.log` and `proxy-server.log` in the
+    /// Starts a pair, with `cubic`, `bbr1`, `bbr2` or `bbr3` for congestion control of both sides, and waits until it
+    /// is connected: what connects to [`FORWARD_PORT`] of loopback at the client's host ends up at [`HTTP_PORT`] of the
+    /// server's. Logs go to `proxy-client.log` and `proxy-server.log` in the
     /// lab's folder.
     ///
     /// # Errors
     /// When `bicast-proxy` is not built, fails, or the two do not find each other in time.
-    pub fn spawn_proxies(&self, plan: &ProxyPlan) -> Result<Proxies> {
+    pub fn spawn_proxies(&self, congestion: &str) -> Result<Proxies> {
         let program = beside_us("bicast-proxy")?;
         let [client, server] = Site::ALL.map(|site| Files::new(self.folder(), site));
         let [client_key, server_key] = [&client, &server].map(|files| files.keygen(&program));
         let (client_key, server_key) = (client_key?, server_key?);
         let address = Site::Server.host_address();
-        let ProxyPlan {
-            listen,
-            target,
-            congestion,
-        } = plan;
         client.write_config(&format!(
             "peers:\n  server: {{key: \"{server_key}\", dial: \"{address}:{QUIC_PORT}\", congestion: {congestion}}}\n\
-             forwards:\n  web: {{kind: tcp, listen: \"127.0.0.1:{listen}\", peer: server, target: \"{address}:{target}\"}}\n"
+             forwards:\n  web: {{kind: tcp, listen: \"127.0.0.1:{FORWARD_PORT}\", peer: server, target: \"{address}:{HTTP_PORT}\"}}\n"
         ))?;
         server.write_config(&format!(
             "listen: 0.0.0.0:{QUIC_PORT}\n\
-             peers:\n  client: {{key: \"{client_key}\", congestion: {congestion}, allow: [\"{address}:{target}\"]}}\n"
+             peers:\n  client: {{key: \"{client_key}\", congestion: {congestion}, allow: [\"{address}:{HTTP_PORT}\"]}}\n"
         ))?;
         let start = |site: Site, files: &Files| {
             let mut command = self.ns(site.host())?.command(&program);
@@ -204,6 +189,10 @@ impl Files {
     }
 }
 
+/// TCP port of loopback at the client's host, where applications connect.
+pub const FORWARD_PORT: u16 = 8080;
+/// TCP port of the web server at the server's host.
+pub const HTTP_PORT: u16 = 8000;
 /// UDP port of the streams between the proxies; datagrams take the next.
 pub const QUIC_PORT: u16 = 4433;
 /// UDP port where both expect what came by path b, if a policy delivers it there.

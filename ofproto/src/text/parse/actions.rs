@@ -4,7 +4,9 @@ use super::nicira::{self, Controller};
 use super::piece::{Pair, Piece};
 use super::{Fault, field};
 use crate::oxm::VLAN_PRESENT;
-use crate::{Action, GroupId, Instruction, MAX_LEN_NO_BUFFER, Match, MeterId, OxmField, TableId};
+use crate::{
+    Action, Actions, GroupId, Instruction, Instructions, MAX_LEN_NO_BUFFER, Match, MeterId, OxmField, TableId,
+};
 
 /// What is known of the packets, on which the meaning of some actions depends.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +37,7 @@ impl Context {
 /// Actions while they are read.
 #[derive(Default)]
 pub(super) struct ActionList<'a> {
-    actions: Vec<Action>,
+    actions: Actions,
     dropped: Option<Piece<'a>>,
     context: Context,
 }
@@ -65,7 +67,7 @@ impl<'a> ActionList<'a> {
         parse_action(pair, self)
     }
 
-    pub(super) fn finish(self) -> Result<Vec<Action>, Fault> {
+    pub(super) fn finish(self) -> Result<Actions, Fault> {
         match self.dropped {
             Some(word) if !self.actions.is_empty() => Err(word.fault("`drop` alone")),
             _ => Ok(self.actions),
@@ -105,7 +107,7 @@ impl<'a> ActionList<'a> {
 }
 
 /// Instructions in the order of execution; actions that stand alone are applied.
-pub(super) fn parse_instructions(text: Piece<'_>, match_: &Match) -> Result<Vec<Instruction>, Fault> {
+pub(super) fn parse_instructions(text: Piece<'_>, match_: &Match) -> Result<Instructions, Fault> {
     let (mut meter, mut clear, mut write, mut metadata, mut goto) = (None, None, None, None, None);
     let mut applied = ActionList::within(Context::of(match_));
     let mut pairs = text.pairs();
@@ -129,8 +131,8 @@ pub(super) fn parse_instructions(text: Piece<'_>, match_: &Match) -> Result<Vec<
     let dropped = applied.dropped.take();
     let applied = Some(applied.finish()?)
         .filter(|actions| !actions.is_empty())
-        .map(|actions| Instruction::ApplyActions(actions.into()));
-    let instructions: Vec<_> = [meter, applied, clear, write, metadata, goto]
+        .map(Instruction::ApplyActions);
+    let instructions: Instructions = [meter, applied, clear, write, metadata, goto]
         .into_iter()
         .flatten()
         .collect();
@@ -153,7 +155,7 @@ fn parse_instruction(pair: Pair<'_>, context: Context) -> Result<Instruction, Fa
         "write_actions" => {
             let mut list = ActionList::within(context);
             list.extend(pair.value("actions in parentheses")?)?;
-            Instruction::WriteActions(list.finish()?.into())
+            Instruction::WriteActions(list.finish()?)
         }
         "write_metadata" => {
             let value = pair.value("a number")?;

@@ -41,7 +41,7 @@ pub(super) fn parse(text: Piece<'_>) -> Result<FlowMod, Fault> {
     }
     flow.match_ = match_.finish()?;
     match actions {
-        Some(actions) => flow.instructions = parse_instructions(actions, &flow.match_)?.into(),
+        Some(actions) => flow.instructions = parse_instructions(actions, &flow.match_)?,
         None if deletes => {}
         None => return Err(rest.from(rest.text.len()).fault("`actions=`")),
     }

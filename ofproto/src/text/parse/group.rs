@@ -126,7 +126,7 @@ fn parse_bucket(text: Piece<'_>, type_: GroupType, command: GroupModCommand) -> 
     }
     let end = at(text.from(text.text.trim_end_matches(SEPARATORS).len()));
     let actions = actions.ok_or_else(|| end.fault("`actions=`"))?;
-    bucket.actions = actions.finish()?.into();
+    bucket.actions = actions.finish()?;
     let watches = bucket.watch_port != PortNo::ANY || bucket.watch_group != GroupId::ANY;
     if type_ == GroupType::FastFailover && !watches {
         return Err(end.fault("`watch_port` or `watch_group` in a bucket of a fast failover group"));

@@ -5,7 +5,7 @@ use super::piece::{Pair, Piece};
 use super::subfield::Subfield;
 use super::{Fault, nat};
 use crate::text::fields::Field;
-use crate::{Action, ExperimenterId, MAX_LEN_NO_BUFFER, PortNo};
+use crate::{Action, Actions, ExperimenterId, MAX_LEN_NO_BUFFER, PortNo};
 
 /// Reads the action; `None` when it is none of Nicira's.
 pub(super) fn parse(pair: Pair<'_>, context: Context) -> Result<Option<Vec<Action>>, Fault> {
@@ -279,7 +279,7 @@ fn parse_ct(pair: Pair<'_>, context: Context) -> Result<Action, Fault> {
     let (mut flags, mut table, mut alg) = (0u16, ALL_TABLES, 0u16);
     let (mut source, mut zone) = (vec![0; 4], 0u16);
     let mut translation = None;
-    let mut actions = Vec::new();
+    let mut actions = Actions::new();
     let nothing = pair.key.from(pair.key.text.len());
     let mut options = pair.value.unwrap_or(nothing).pairs();
     while let Some(option) = options.next()? {
