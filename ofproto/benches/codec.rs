@@ -19,8 +19,8 @@ use ofproto::oxm::VLAN_PRESENT;
 use ofproto::{
     Action, Bucket, BufferId, Cookie, FlowMod, FlowModFlags, FlowStats, GroupId, GroupMod, GroupModCommand,
     GroupType, Instruction, Instructions, MacAddr, Masked, Match, Message, MeterBandStats, MeterId,
-    MeterStats, MultipartReply, MultipartReplyBody, OxmField, PacketIn, PacketInReason, PacketOut, PortNo,
-    TableId, Xid, list,
+    MeterStats, MultipartEntries, MultipartEntry, MultipartReply, MultipartReplyBody, OxmField, PacketIn,
+    PacketInReason, PacketOut, PortNo, TableId, Xid, list,
 };
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -41,15 +41,28 @@ fn main() -> Outcome<()> {
 /// A message, and what is measured on it.
 struct Case {
     name: &'static str,
+    /// The name that others know it by.
+    theirs: &'static str,
     message: Message,
-    encode: bool,
+    work: Work,
+}
+
+/// What is measured.
+#[derive(Clone, Copy)]
+enum Work {
+    Decode,
+    /// Entry by entry, as Open vSwitch does it; `Decode` makes a list of them.
+    FlowEntries,
+    /// The same of meters.
+    MeterEntries,
+    Encode,
 }
 
 impl Case {
     fn run(&self, count: u64) -> Outcome<Duration> {
         let mut out = BytesMut::with_capacity(1 << 16);
         self.message.encode(Xid(1), &mut out)?;
-        if self.encode {
+        if let Work::Encode = self.work {
             let start = Instant::now();
             for _ in 0..count {
                 out.clear();
@@ -62,12 +75,29 @@ impl Case {
         let frame: Bytes = out.split().freeze();
         let start = Instant::now();
         for _ in 0..count {
-            if let Err(error) = black_box(&Message::decode(black_box(&frame))) {
-                return Err(error.clone().into());
+            let frame = black_box(&frame);
+            match self.work {
+                Work::FlowEntries => assert_eq!(entries::<FlowStats>(frame)?, FLOWS.into()),
+                Work::MeterEntries => assert_eq!(entries::<MeterStats>(frame)?, METERS),
+                Work::Decode | Work::Encode => {
+                    if let Err(error) = black_box(&Message::decode(frame)) {
+                        return Err(error.clone().into());
+                    }
+                }
             }
         }
         Ok(start.elapsed())
     }
+}
+
+fn entries<T: MultipartEntry>(frame: &Bytes) -> Outcome<u32> {
+    let mut entries = MultipartEntries::<T>::decode(frame)?.ok_or("another message")?;
+    let mut count = 0;
+    while let Some(entry) = entries.pull()? {
+        black_box(entry);
+        count += 1;
+    }
+    Ok(count)
 }
 
 fn table() -> Outcome<()> {
@@ -102,7 +132,7 @@ fn row(case: &Case, ovs: Option<&Rival>, os_ken: Option<&Rival>) -> Outcome<()> 
     for _ in 0..RUNS {
         best = best.min(ours(count)? / count as f64);
         if let Some(ovs) = ovs {
-            let took = ovs.run(case.name, count)? / count as f64;
+            let took = ovs.run(case.theirs, count)? / count as f64;
             best_ovs = Some(took.min(best_ovs.unwrap_or(f64::MAX)));
         }
     }
@@ -112,9 +142,9 @@ fn row(case: &Case, ovs: Option<&Rival>, os_ken: Option<&Rival>) -> Outcome<()> 
         command.args(["run", case.name, &count.to_string()]);
         command
     });
-    let theirs = ovs.and_then(|ovs| instructions(&|count| ovs.command(case.name, count)));
+    let theirs = ovs.and_then(|ovs| instructions(&|count| ovs.command(case.theirs, count)));
     // It does not decode all of them, and is so slow that few are enough.
-    let best_os_ken = os_ken.and_then(|rival| Some(rival.run(case.name, FEW).ok()? / FEW as f64));
+    let best_os_ken = os_ken.and_then(|rival| Some(rival.run(case.theirs, FEW).ok()? / FEW as f64));
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.0}"));
     let times = |theirs: Option<f64>, ours: Option<f64>| {
         theirs.zip(ours).map_or_else(
@@ -211,28 +241,29 @@ fn write_frames(folder: &Path) -> Outcome<()> {
     for case in cases() {
         let mut out = BytesMut::new();
         case.message.encode(Xid(1), &mut out)?;
-        fs::write(folder.join(case.name), &out)?;
+        fs::write(folder.join(case.theirs), &out)?;
     }
     Ok(())
 }
 
 fn cases() -> Vec<Case> {
-    let decode = |name, message| Case {
+    let case = |work, name, theirs, message| Case {
         name,
+        theirs,
         message,
-        encode: false,
+        work,
     };
-    let encode = |name, message| Case {
-        name,
-        message,
-        encode: true,
-    };
+    let decode = |name, message| case(Work::Decode, name, name, message);
+    let encode = |name, message| case(Work::Encode, name, name, message);
+    let (flows, meters) = ("decode-flow-stats", "decode-meter-stats");
     vec![
         decode("decode-packet-in", packet_in()),
         decode("decode-flow-mod", flow_mod()),
         decode("decode-group-mod", group_mod()),
-        decode("decode-flow-stats", flow_stats()),
-        decode("decode-meter-stats", meter_stats()),
+        case(Work::FlowEntries, flows, flows, flow_stats()),
+        case(Work::Decode, "list-flow-stats", flows, flow_stats()),
+        case(Work::MeterEntries, meters, meters, meter_stats()),
+        case(Work::Decode, "list-meter-stats", meters, meter_stats()),
         encode("encode-flow-mod", flow_mod()),
         encode("encode-group-mod", group_mod()),
         encode("encode-packet-out", packet_out()),
@@ -306,7 +337,6 @@ fn group_mod() -> Message {
     })
 }
 
-/// 500 flows: as many as fit, nearly.
 fn flow_stats() -> Message {
     let flow = |number: u16| FlowStats {
         table_id: TableId(1),
@@ -327,7 +357,7 @@ fn flow_stats() -> Message {
     };
     Message::MultipartReply(MultipartReply {
         more: false,
-        body: MultipartReplyBody::Flow((0..500).map(flow).collect()),
+        body: MultipartReplyBody::Flow((0..FLOWS).map(flow).collect()),
     })
 }
 
@@ -346,7 +376,7 @@ fn meter_stats() -> Message {
     };
     Message::MultipartReply(MultipartReply {
         more: false,
-        body: MultipartReplyBody::Meter((1..=16).map(meter).collect()),
+        body: MultipartReplyBody::Meter((1..=METERS).map(meter).collect()),
     })
 }
 
@@ -359,6 +389,9 @@ fn packet_out() -> Message {
     })
 }
 
+/// As many as fit, nearly.
+const FLOWS: u16 = 500;
+const METERS: u32 = 16;
 /// The best of so many runs is taken: what disturbs a run only makes it longer.
 const RUNS: usize = 15;
 const FEW: u64 = 200;

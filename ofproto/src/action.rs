@@ -1,13 +1,10 @@
 //! Actions: what is done to a packet.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use nom::Parser;
-use nom::error::context;
 
 use crate::macros::open_enum;
 use crate::wire::{
-    Fault, Parsed, Span, answering, count, end, fill, fixed, length_at, or_answer, part, patch_length,
-    put_pad8, rest, span,
+    Fault, Parsed, Span, end, fill, fixed, length_at, or_answer, part, patch_length, put_pad8,
 };
 use crate::{DecodeErrorKind, EncodeError, ErrorCode, GroupId, List, OxmField, PortNo};
 
@@ -117,72 +114,79 @@ impl Action {
     /// Reads actions to the end of the span, into a list that has none yet.
     #[inline]
     pub(crate) fn fill_list(actions: &mut Actions, i: Span<'_>) -> Result<(), nom::Err<Fault>> {
-        fill(actions, i, count(i, length_at::<2, 8>), Self::parse)
-            .map_err(or_answer(ErrorCode::BAD_ACTION_BAD_LEN))
+        fill(actions, i, length_at::<2, 8>, Self::append).map_err(or_answer(ErrorCode::BAD_ACTION_BAD_LEN))
     }
 
     #[inline]
-    fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    fn append<'a>(i: Span<'a>, actions: &mut Actions) -> Parsed<'a, ()> {
         let (after, head) = fixed::<4>(i, "ofp_action_header")?;
         let length = usize::from(head.u16::<2>());
         if length < 8 || !length.is_multiple_of(8) {
             return Err(i.bad_length(length, "a multiple of 8, at least 8", "ofp_action_header.len"));
         }
         let (after, body) = part(after, length - 4, "ofp_action_header.len")?;
-        let (left, action) = Self::parse_body(ActionType::from_wire(head.u16::<0>()), body)?;
+        let left = Self::append_body(ActionType::from_wire(head.u16::<0>()), body, actions)?;
         end(left, "ofp_action_header.len")?;
-        Ok((after, action))
+        Ok((after, ()))
     }
 
+    /// Gives what is left of the body.
     #[inline]
-    fn parse_body(type_: ActionType, body: Span<'_>) -> Parsed<'_, Self> {
+    fn append_body<'a>(
+        type_: ActionType,
+        body: Span<'a>,
+        actions: &mut Actions,
+    ) -> Result<Span<'a>, nom::Err<Fault>> {
         // There are always these four bytes; only few actions have more.
         let (left, head) = fixed::<4>(body, "ofp_action_header")?;
-        let action = match type_ {
-            ActionType::Output => return Self::parse_output(body),
-            ActionType::CopyTtlOut => Self::CopyTtlOut,
-            ActionType::CopyTtlIn => Self::CopyTtlIn,
-            ActionType::SetMplsTtl => Self::SetMplsTtl(head.u8::<0>()),
-            ActionType::DecMplsTtl => Self::DecMplsTtl,
-            ActionType::PushVlan => Self::PushVlan(head.u16::<0>()),
-            ActionType::PopVlan => Self::PopVlan,
-            ActionType::PushMpls => Self::PushMpls(head.u16::<0>()),
-            ActionType::PopMpls => Self::PopMpls(head.u16::<0>()),
-            ActionType::SetQueue => Self::SetQueue(head.u32::<0>()),
-            ActionType::Group => Self::Group(GroupId(head.u32::<0>())),
-            ActionType::SetNwTtl => Self::SetNwTtl(head.u8::<0>()),
-            ActionType::DecNwTtl => Self::DecNwTtl,
-            ActionType::SetField => {
-                return answering(ErrorCode::BAD_ACTION_BAD_SET_LEN, Self::parse_set_field)(body);
+        match type_ {
+            ActionType::Output => {
+                let (left, body) = fixed::<12>(body, "ofp_action_output")?;
+                let (port, max_len) = (PortNo(body.u32::<0>()), body.u16::<4>());
+                actions.push(Self::Output { port, max_len });
+                return Ok(left);
             }
-            ActionType::PushPbb => Self::PushPbb(head.u16::<0>()),
-            ActionType::PopPbb => Self::PopPbb,
+            ActionType::CopyTtlOut => actions.push(Self::CopyTtlOut),
+            ActionType::CopyTtlIn => actions.push(Self::CopyTtlIn),
+            ActionType::SetMplsTtl => actions.push(Self::SetMplsTtl(head.u8::<0>())),
+            ActionType::DecMplsTtl => actions.push(Self::DecMplsTtl),
+            ActionType::PushVlan => actions.push(Self::PushVlan(head.u16::<0>())),
+            ActionType::PopVlan => actions.push(Self::PopVlan),
+            ActionType::PushMpls => actions.push(Self::PushMpls(head.u16::<0>())),
+            ActionType::PopMpls => actions.push(Self::PopMpls(head.u16::<0>())),
+            ActionType::SetQueue => actions.push(Self::SetQueue(head.u32::<0>())),
+            ActionType::Group => actions.push(Self::Group(GroupId(head.u32::<0>()))),
+            ActionType::SetNwTtl => actions.push(Self::SetNwTtl(head.u8::<0>())),
+            ActionType::DecNwTtl => actions.push(Self::DecNwTtl),
+            ActionType::SetField => {
+                return Self::append_set_field(body, actions)
+                    .map_err(or_answer(ErrorCode::BAD_ACTION_BAD_SET_LEN));
+            }
+            ActionType::PushPbb => actions.push(Self::PushPbb(head.u16::<0>())),
+            ActionType::PopPbb => actions.push(Self::PopPbb),
             ActionType::Experimenter => {
-                let experimenter = head.u32::<0>();
-                return rest(left).map(|(left, data)| (left, Self::Experimenter { experimenter, data }));
+                let (experimenter, data) = (head.u32::<0>(), left.share());
+                actions.push(Self::Experimenter { experimenter, data });
+                return Ok(left.end());
             }
             ActionType::Unknown(type_) => {
-                return rest(body).map(|(left, data)| (left, Self::Unknown { type_, data }));
+                let data = body.share();
+                actions.push(Self::Unknown { type_, data });
+                return Ok(left.end());
             }
-        };
-        Ok((left, action))
-    }
-
-    fn parse_output(body: Span<'_>) -> Parsed<'_, Self> {
-        let (left, body) = fixed::<12>(body, "ofp_action_output")?;
-        let (port, max_len) = (PortNo(body.u32::<0>()), body.u16::<4>());
-        Ok((left, Self::Output { port, max_len }))
+        }
+        Ok(left)
     }
 
     /// One OXM field, then less than eight bytes of padding.
-    fn parse_set_field(body: Span<'_>) -> Parsed<'_, Self> {
-        let (padding, field) = context("ofp_action_set_field.field", OxmField::parse).parse(body)?;
+    #[inline]
+    fn append_set_field<'a>(body: Span<'a>, actions: &mut Actions) -> Result<Span<'a>, nom::Err<Fault>> {
+        let (padding, ()) = OxmField::parse_to(body, |field| actions.push(Self::SetField(field)))?;
         if padding.len() >= 8 {
             let kind = DecodeErrorKind::Trailing { extra: padding.len() };
             return Err(padding.fault(kind, "ofp_action_set_field.field"));
         }
-        let (left, _) = span(padding, padding.len())?;
-        Ok((left, Self::SetField(field)))
+        Ok(padding.end())
     }
 
     pub(crate) fn put_list(actions: &[Self], out: &mut BytesMut) -> Result<(), EncodeError> {

@@ -1,6 +1,6 @@
 //! Buckets of a group.
 
-use crate::wire::{Parsed, Span, counted, fixed, length_at, part, patch_length, put_pad8};
+use crate::wire::{Parsed, Span, built, fixed, length_at, part, patch_length, put_pad8};
 use crate::{Action, Actions, EncodeError, GroupId, PortNo};
 use bytes::{BufMut, BytesMut};
 
@@ -39,26 +39,27 @@ impl Default for Bucket {
 impl Bucket {
     #[inline]
     pub(crate) fn parse_list(i: Span<'_>) -> Parsed<'_, Vec<Self>> {
-        counted(length_at::<0, HEADER_LEN>, Self::parse)(i)
+        built(length_at::<0, HEADER_LEN>, Self::append)(i)
     }
 
+    /// Reads one where it stays.
     #[inline]
-    fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    fn append<'a>(i: Span<'a>, buckets: &mut Vec<Self>) -> Parsed<'a, ()> {
         let (after, head) = fixed::<HEADER_LEN>(i, "ofp_bucket")?;
         let length = usize::from(head.u16::<0>());
         if length < HEADER_LEN || !length.is_multiple_of(8) {
             return Err(i.bad_length(length, "a multiple of 8, at least 16", "ofp_bucket.len"));
         }
         let (after, actions) = part(after, length - HEADER_LEN, "ofp_bucket.len")?;
-        let mut list = Actions::new();
-        Action::fill_list(&mut list, actions)?;
-        let bucket = Self {
+        let index = buckets.len();
+        buckets.push(Self {
             weight: head.u16::<2>(),
             watch_port: PortNo(head.u32::<4>()),
             watch_group: GroupId(head.u32::<8>()),
-            actions: list,
-        };
-        Ok((after, bucket))
+            actions: Actions::new(),
+        });
+        Action::fill_list(&mut buckets[index].actions, actions)?;
+        Ok((after, ()))
     }
 
     pub(crate) fn put_list(buckets: &[Self], out: &mut BytesMut) -> Result<(), EncodeError> {

@@ -1,8 +1,10 @@
 //! FLOW_MOD: add, change and remove flows.
 
 use crate::macros::{flags, open_enum};
-use crate::wire::{Parsed, Span, fixed, or_context};
-use crate::{BufferId, Cookie, EncodeError, GroupId, Instruction, Instructions, Match, PortNo, TableId};
+use crate::wire::{Span, fixed, or_context};
+use crate::{
+    BufferId, Cookie, DecodeError, EncodeError, GroupId, Instruction, Instructions, Match, PortNo, TableId,
+};
 use bytes::{BufMut, BytesMut};
 
 /// `ofp_flow_mod`, OpenFlow 1.3.5 §7.3.4.2.
@@ -100,8 +102,9 @@ impl Default for FlowMod {
 }
 
 impl FlowMod {
+    /// Reads one to the end of the span, and hands it to `take`, which puts it where it stays.
     #[inline]
-    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    pub(crate) fn parse_to<T>(i: Span<'_>, take: impl FnOnce(Self) -> T) -> Result<T, DecodeError> {
         let (i, head) = fixed::<40>(i, "ofp_flow_mod")?;
         let mut flow_mod = Self {
             cookie: Cookie(head.u64::<0>()),
@@ -124,7 +127,7 @@ impl FlowMod {
             .map_err(or_context("ofp_flow_mod.match"))?;
         Instruction::fill_list(&mut flow_mod.instructions, i)
             .map_err(or_context("ofp_flow_mod.instructions"))?;
-        Ok((i.end(), flow_mod))
+        Ok(take(flow_mod))
     }
 
     /// As [`Message::validate`](crate::Message::validate).

@@ -1,12 +1,10 @@
 //! Instructions: what a flow does when it matches.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use nom::Parser;
-use nom::combinator::map;
 
 use crate::macros::open_enum;
 use crate::wire::{
-    Fault, Parsed, Span, count, end, fill, fixed, length_at, or_answer, part, patch_length, put_pad8, rest,
+    Fault, Parsed, Span, end, fill, fixed, length_at, or_answer, part, patch_length, put_pad8,
 };
 use crate::{Action, Actions, EncodeError, ErrorCode, List, MeterId, TableId};
 
@@ -75,45 +73,76 @@ impl Instruction {
     /// Reads instructions to the end of the span, into a list that has none yet.
     #[inline]
     pub(crate) fn fill_list(instructions: &mut Instructions, i: Span<'_>) -> Result<(), nom::Err<Fault>> {
-        fill(instructions, i, count(i, length_at::<2, 8>), Self::parse)
+        fill(instructions, i, length_at::<2, 8>, Self::append)
             .map_err(or_answer(ErrorCode::BAD_INSTRUCTION_BAD_LEN))
     }
 
     #[inline]
-    fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    fn append<'a>(i: Span<'a>, list: &mut Instructions) -> Parsed<'a, ()> {
         let (after, head) = fixed::<4>(i, "ofp_instruction")?;
         let length = usize::from(head.u16::<2>());
         if length < 8 || !length.is_multiple_of(8) {
             return Err(i.bad_length(length, "a multiple of 8, at least 8", "ofp_instruction.len"));
         }
         let (after, body) = part(after, length - 4, "ofp_instruction.len")?;
-        let (left, instruction) = Self::parse_body(InstructionType::from_wire(head.u16::<0>()), body)?;
+        let left = Self::append_body(InstructionType::from_wire(head.u16::<0>()), body, list)?;
         end(left, "ofp_instruction.len")?;
-        Ok((after, instruction))
+        Ok((after, ()))
     }
 
+    /// Gives what is left of the body.
     #[inline]
-    fn parse_body(type_: InstructionType, body: Span<'_>) -> Parsed<'_, Self> {
+    fn append_body<'a>(
+        type_: InstructionType,
+        body: Span<'a>,
+        list: &mut Instructions,
+    ) -> Result<Span<'a>, nom::Err<Fault>> {
         // There are always these four bytes, often padding.
         let (left, head) = fixed::<4>(body, "ofp_instruction")?;
         match type_ {
-            InstructionType::GotoTable => Ok((left, Self::GotoTable(TableId(head.u8::<0>())))),
+            InstructionType::GotoTable => list.push(Self::GotoTable(TableId(head.u8::<0>()))),
             InstructionType::WriteMetadata => {
                 let (left, body) = fixed::<16>(left, "ofp_instruction_write_metadata")?;
                 let (metadata, mask) = (body.u64::<0>(), body.u64::<8>());
-                Ok((left, Self::WriteMetadata { metadata, mask }))
+                list.push(Self::WriteMetadata { metadata, mask });
+                return Ok(left);
             }
-            InstructionType::WriteActions => map(actions, Self::WriteActions).parse(left),
-            InstructionType::ApplyActions => map(actions, Self::ApplyActions).parse(left),
-            // Actions after it mean nothing; the structure has room for them all the same.
-            InstructionType::ClearActions => map(actions, |_| Self::ClearActions).parse(left),
-            InstructionType::Meter => Ok((left, Self::Meter(MeterId(head.u32::<0>())))),
+            InstructionType::WriteActions => {
+                list.push(Self::WriteActions(Actions::new()));
+                return Self::fill_last(list, left);
+            }
+            InstructionType::ApplyActions => {
+                list.push(Self::ApplyActions(Actions::new()));
+                return Self::fill_last(list, left);
+            }
+            InstructionType::ClearActions => {
+                // Actions after it mean nothing; the structure has room for them all the same.
+                Action::fill_list(&mut Actions::new(), left)?;
+                list.push(Self::ClearActions);
+                return Ok(left.end());
+            }
+            InstructionType::Meter => list.push(Self::Meter(MeterId(head.u32::<0>()))),
             InstructionType::Experimenter => {
-                let experimenter = head.u32::<0>();
-                map(rest, |data| Self::Experimenter { experimenter, data }).parse(left)
+                let (experimenter, data) = (head.u32::<0>(), left.share());
+                list.push(Self::Experimenter { experimenter, data });
+                return Ok(left.end());
             }
-            InstructionType::Unknown(type_) => map(rest, |data| Self::Unknown { type_, data }).parse(body),
+            InstructionType::Unknown(type_) => {
+                let data = body.share();
+                list.push(Self::Unknown { type_, data });
+                return Ok(left.end());
+            }
         }
+        Ok(left)
+    }
+
+    /// Reads the actions of the last instruction where they stay, to the end of the span.
+    #[inline]
+    fn fill_last<'a>(list: &mut Instructions, i: Span<'a>) -> Result<Span<'a>, nom::Err<Fault>> {
+        if let Some(Self::WriteActions(actions) | Self::ApplyActions(actions)) = list.last_mut() {
+            Action::fill_list(actions, i)?;
+        }
+        Ok(i.end())
     }
 
     pub(crate) fn put_list(instructions: &[Self], out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -148,14 +177,6 @@ impl Instruction {
         put_pad8(out, start);
         patch_length(out, start, 2, "ofp_instruction")
     }
-}
-
-/// Actions to the end of the span.
-#[inline]
-fn actions(i: Span<'_>) -> Parsed<'_, Actions> {
-    let mut actions = Actions::new();
-    Action::fill_list(&mut actions, i)?;
-    Ok((i.end(), actions))
 }
 
 open_enum! {

@@ -87,9 +87,9 @@ pub use message::{HEADER_LEN, Header, Message, MessageType, VERSION};
 pub use meter_mod::{MeterBand, MeterBandType, MeterFlags, MeterMod, MeterModCommand};
 pub use multipart::{
     AggregateStats, AssembleError, BucketCounter, FlowStats, FlowStatsRequest, GroupDesc, GroupFeatures,
-    GroupStats, MeterBandStats, MeterConfig, MeterFeatures, MeterStats, MultipartAssembler, MultipartReply,
-    MultipartReplyBody, MultipartRequest, MultipartRequestBody, MultipartType, PortStats, QueueStats,
-    SwitchDesc, TableFeatures, TableStats,
+    GroupStats, MeterBandStats, MeterConfig, MeterFeatures, MeterStats, MultipartAssembler, MultipartEntries,
+    MultipartEntry, MultipartReply, MultipartReplyBody, MultipartRequest, MultipartRequestBody,
+    MultipartType, PortStats, QueueStats, SwitchDesc, TableFeatures, TableStats,
 };
 pub use oxm::{Fields, Masked, Match, OxmField, OxmId, RawOxm};
 pub use packet_in::{PacketIn, PacketInReason};

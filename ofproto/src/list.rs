@@ -24,12 +24,18 @@ impl<T, const INLINE: usize> List<T, INLINE> {
         Self(SmallVec::new_const())
     }
 
-    /// Makes room for that many more items.
+    /// The first `count` of these items, `INLINE` at most.
     #[inline]
+    pub(crate) fn first_of(items: [T; INLINE], count: usize) -> Self
+    where
+        T: Copy,
+    {
+        Self(SmallVec::from_buf_and_len(items, count))
+    }
+
+    /// Makes room for that many more items.
     pub fn reserve(&mut self, count: usize) {
-        if count > INLINE {
-            self.0.reserve_exact(count);
-        }
+        self.0.reserve_exact(count);
     }
 
     /// Appends an item.

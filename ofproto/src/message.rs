@@ -168,7 +168,8 @@ open_enum! {
 
 impl Header {
     /// The header of a whole frame, of a version that can be read.
-    fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    #[inline]
+    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
         let (body, head) = fixed::<HEADER_LEN>(i, "ofp_header")?;
         let header = Self {
             version: head.u8::<0>(),
@@ -235,11 +236,11 @@ impl Message {
             MessageType::FeaturesReply => body!(FeaturesReply, FeaturesReply::parse),
             MessageType::GetConfigReply => body!(GetConfigReply, SwitchConfig::parse),
             MessageType::SetConfig => body!(SetConfig, SwitchConfig::parse),
-            MessageType::PacketIn => body!(PacketIn, PacketIn::parse),
+            MessageType::PacketIn => PacketIn::parse_to(i, |body| (header, Self::PacketIn(body))),
             MessageType::FlowRemoved => body!(FlowRemoved, FlowRemoved::parse),
             MessageType::PortStatus => body!(PortStatus, PortStatus::parse),
-            MessageType::PacketOut => body!(PacketOut, PacketOut::parse),
-            MessageType::FlowMod => body!(FlowMod, FlowMod::parse),
+            MessageType::PacketOut => PacketOut::parse_to(i, |body| (header, Self::PacketOut(body))),
+            MessageType::FlowMod => FlowMod::parse_to(i, |body| (header, Self::FlowMod(body))),
             MessageType::GroupMod => body!(GroupMod, GroupMod::parse),
             MessageType::PortMod => body!(PortMod, PortMod::parse),
             MessageType::TableMod => body!(TableMod, TableMod::parse),

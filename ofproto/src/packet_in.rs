@@ -3,8 +3,8 @@
 use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::macros::open_enum;
-use crate::wire::{Parsed, Span, fixed, rest};
-use crate::{BufferId, Cookie, EncodeError, Match, OxmField, PortNo, TableId};
+use crate::wire::{Span, fixed};
+use crate::{BufferId, Cookie, DecodeError, EncodeError, Match, OxmField, PortNo, TableId};
 
 /// `ofp_packet_in`, OpenFlow 1.3.5 §7.4.1.
 ///
@@ -55,14 +55,17 @@ impl PacketIn {
         })
     }
 
+    /// Reads one to the end of the span, and hands it to `take`, which puts it where it stays.
     #[inline]
-    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    pub(crate) fn parse_to<T>(i: Span<'_>, take: impl FnOnce(Self) -> T) -> Result<T, DecodeError> {
         let (i, head) = fixed::<16>(i, "ofp_packet_in")?;
-        let mut match_ = Match::new();
-        let (i, ()) = match_.fill(i)?;
+        let (i, fields) = Match::fields_in(i)?;
         let (i, _) = fixed::<2>(i, "ofp_packet_in.pad")?;
-        let (i, data) = rest(i)?;
-        let packet_in = Self {
+        // Early: what was written a moment ago is slow to move.
+        let data = i.share();
+        let mut match_ = Match::new();
+        match_.fill_from(fields)?;
+        Ok(take(Self {
             buffer_id: BufferId(head.u32::<0>()),
             total_len: head.u16::<4>(),
             reason: PacketInReason::from_wire(head.u8::<6>()),
@@ -70,8 +73,7 @@ impl PacketIn {
             cookie: Cookie(head.u64::<8>()),
             match_,
             data,
-        };
-        Ok((i, packet_in))
+        }))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

@@ -2,8 +2,8 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::wire::{Parsed, Span, fixed, part, rest};
-use crate::{Action, Actions, BufferId, EncodeError, PortNo};
+use crate::wire::{Span, fixed, part};
+use crate::{Action, Actions, BufferId, DecodeError, EncodeError, PortNo};
 
 /// `ofp_packet_out`, OpenFlow 1.3.5 §7.3.7.
 ///
@@ -26,22 +26,20 @@ pub struct PacketOut {
 }
 
 impl PacketOut {
+    /// Reads one to the end of the span, and hands it to `take`, which puts it where it stays.
     #[inline]
-    pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+    pub(crate) fn parse_to<T>(i: Span<'_>, take: impl FnOnce(Self) -> T) -> Result<T, DecodeError> {
         let (i, head) = fixed::<16>(i, "ofp_packet_out")?;
         let (i, actions) = part(i, head.u16::<8>().into(), "ofp_packet_out.actions_len")?;
+        let data = i.share();
         let mut list = Actions::new();
         Action::fill_list(&mut list, actions)?;
-        let (i, data) = rest(i)?;
-        Ok((
-            i,
-            Self {
-                buffer_id: BufferId(head.u32::<0>()),
-                in_port: PortNo(head.u32::<4>()),
-                actions: list,
-                data,
-            },
-        ))
+        Ok(take(Self {
+            buffer_id: BufferId(head.u32::<0>()),
+            in_port: PortNo(head.u32::<4>()),
+            actions: list,
+            data,
+        }))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

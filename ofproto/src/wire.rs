@@ -14,9 +14,11 @@ use crate::{DecodeError, DecodeErrorKind, EncodeError, ErrorCode, List, MacAddr}
 /// What a parser gives: the rest of the span and a value, or a fault.
 pub(crate) type Parsed<'a, T> = IResult<Span<'a>, T, Fault>;
 
-/// A part of a frame.
+/// A part of a frame. Its methods take it by value: what somebody else points to has to be kept in memory.
+///
+/// It is `pub`, as [`Fault`] is, for a trait that nobody outside can name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span<'a> {
+pub struct Span<'a> {
     frame: &'a Bytes,
     bytes: &'a [u8],
 }
@@ -28,45 +30,52 @@ impl<'a> Span<'a> {
         Self { frame, bytes: frame }
     }
 
+    /// A part of a frame, by its bytes.
+    #[inline]
+    pub(crate) fn of(frame: &'a Bytes, bytes: &'a [u8]) -> Self {
+        Self { frame, bytes }
+    }
+
     /// Where it begins, counted from the first byte of the frame.
-    fn offset(&self) -> usize {
+    fn offset(self) -> usize {
         self.bytes.as_ptr().addr() - self.frame.as_ptr().addr()
     }
 
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.bytes.len()
     }
 
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.bytes.is_empty()
     }
 
     #[inline]
-    pub(crate) fn bytes(&self) -> &'a [u8] {
+    pub(crate) fn bytes(self) -> &'a [u8] {
         self.bytes
     }
 
     /// What is left when all of it was read.
-    pub(crate) fn end(&self) -> Self {
+    #[inline]
+    pub(crate) fn end(self) -> Self {
         self.split(self.len()).0
     }
 
     /// These bytes as a slice of the frame: shared, not copied.
     #[inline]
-    pub(crate) fn share(&self) -> Bytes {
+    pub(crate) fn share(self) -> Bytes {
         self.frame.slice_ref(self.bytes)
     }
 
     /// A fault noticed at the first byte of this span.
-    pub(crate) fn fault(&self, kind: DecodeErrorKind, context: &'static str) -> nom::Err<Fault> {
+    pub(crate) fn fault(self, kind: DecodeErrorKind, context: &'static str) -> nom::Err<Fault> {
         Fault::new(kind, self.offset(), Some(context), None)
     }
 
     /// A fault noticed at the first byte of this span, with the error to answer.
     pub(crate) fn refused(
-        &self,
+        self,
         kind: DecodeErrorKind,
         context: &'static str,
         answer: ErrorCode,
@@ -76,7 +85,7 @@ impl<'a> Span<'a> {
 
     /// A fault of a length field that lies at the first byte of this span.
     pub(crate) fn bad_length(
-        &self,
+        self,
         found: usize,
         expected: &'static str,
         context: &'static str,
@@ -140,7 +149,7 @@ impl<'a> Input for Span<'a> {
 /// A [`DecodeError`] in the making: the innermost parser that knows better fills in context and answer. Boxed, since
 /// every parser returns room for it, and nearly none needs it.
 #[derive(Clone, Debug)]
-pub(crate) struct Fault(Box<Cause>);
+pub struct Fault(Box<Cause>);
 
 #[derive(Clone, Debug)]
 struct Cause {
@@ -357,7 +366,7 @@ pub(crate) fn rest(i: Span<'_>) -> Parsed<'_, Bytes> {
     Ok((end, all.share()))
 }
 
-/// How many items follow one after the other, by the length that each begins with, as far as that makes sense. It
+/// How many items follow one after the other, by the lengths that they begin with, as far as that makes sense. It
 /// makes room for a list at once; whether the items are right is seen when they are read.
 pub(crate) fn count(i: Span<'_>, length_of_next: impl Fn(&[u8]) -> Option<usize>) -> usize {
     let (mut left, mut items) = (i.bytes, 0);
@@ -368,6 +377,17 @@ pub(crate) fn count(i: Span<'_>, length_of_next: impl Fn(&[u8]) -> Option<usize>
         (left, items) = (after, items + 1);
     }
     items
+}
+
+/// As [`count`]; quick when all are as long as the first: none has to be read then to find the next.
+pub(crate) fn count_alike(i: Span<'_>, length_of_next: impl Fn(&[u8]) -> Option<usize>) -> usize {
+    if let Some(first) = length_of_next(i.bytes).filter(|length| *length > 0) {
+        let mut items = i.bytes.chunks_exact(first);
+        if items.all(|item| length_of_next(item) == Some(first)) {
+            return i.len() / first;
+        }
+    }
+    count(i, length_of_next)
 }
 
 /// The length of an item of at least `MIN` bytes, in a 16-bit field `AT` bytes after its beginning.
@@ -390,7 +410,7 @@ pub(crate) fn counted<'a, T>(
     }
 }
 
-/// As [`counted`], of items that are large: each is appended empty, and filled where it stays.
+/// As [`counted`], of items that are appended empty and filled where they stay; see [`fill`] for why.
 pub(crate) fn built<'a, T>(
     length_of_next: impl Fn(&[u8]) -> Option<usize>,
     mut append: impl FnMut(Span<'a>, &mut Vec<T>) -> Parsed<'a, ()>,
@@ -404,17 +424,37 @@ pub(crate) fn built<'a, T>(
     }
 }
 
-/// Reads what is left as items, `count` of them as it seems, to the very end; into a list that is short nearly always,
-/// and stays where it is.
+/// Reads what is left as items, to the very end, into a list that is short nearly always; only when it is not, the rest
+/// is counted, and room taken for all of it at once.
+///
+/// `append` reads an item and appends it: to move a value that was put together a moment ago, from pieces of other
+/// sizes than it is moved in, makes the processor wait for its own writes, longer than reading it took.
 #[inline]
 pub(crate) fn fill<'a, T, const INLINE: usize>(
     items: &mut List<T, INLINE>,
     i: Span<'a>,
-    count: usize,
-    mut item: impl FnMut(Span<'a>) -> Parsed<'a, T>,
+    length_of_next: impl Fn(&[u8]) -> Option<usize>,
+    append: impl FnMut(Span<'a>, &mut List<T, INLINE>) -> Parsed<'a, ()>,
 ) -> Result<(), nom::Err<Fault>> {
-    items.reserve(count);
-    read_all(i, &mut item, |value| items.push(value))
+    fill_from(items, i.frame, i.bytes, length_of_next, append)
+}
+
+/// As [`fill`], for many callers: the two parts of a span travel in registers, a whole one does not.
+fn fill_from<'a, T, const INLINE: usize>(
+    items: &mut List<T, INLINE>,
+    frame: &'a Bytes,
+    bytes: &'a [u8],
+    length_of_next: impl Fn(&[u8]) -> Option<usize>,
+    mut append: impl FnMut(Span<'a>, &mut List<T, INLINE>) -> Parsed<'a, ()>,
+) -> Result<(), nom::Err<Fault>> {
+    let mut i = Span::of(frame, bytes);
+    while !i.is_empty() {
+        if items.len() == INLINE {
+            items.reserve(count(i, &length_of_next));
+        }
+        (i, ()) = append(i, items)?;
+    }
+    Ok(())
 }
 
 /// Gives every item to `take`, to the very end.

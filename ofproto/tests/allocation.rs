@@ -10,8 +10,9 @@ use std::fs;
 
 use bytes::{Bytes, BytesMut};
 use ofproto::{
-    Action, Bucket, BufferId, Cookie, FlowMod, GroupId, GroupMod, GroupModCommand, GroupType, Instruction,
-    Match, Message, OxmField, PacketIn, PacketInReason, PacketOut, PortNo, TableId, Xid, list,
+    Action, Bucket, BufferId, Cookie, FlowMod, FlowModFlags, FlowStats, GroupId, GroupMod, GroupModCommand,
+    GroupType, Instruction, Match, Message, MultipartEntries, MultipartReply, MultipartReplyBody, OxmField,
+    PacketIn, PacketInReason, PacketOut, PortNo, TableId, Xid, list,
 };
 use proptest::prelude::*;
 use recorded::files;
@@ -133,6 +134,40 @@ fn other_messages_allocate_once_at_most() {
         1,
         "the buckets; the actions of each are in it"
     );
+}
+
+#[test]
+fn entries_of_a_reply_allocate_nothing() {
+    let flow = |number| FlowStats {
+        table_id: TableId(1),
+        duration_sec: 60,
+        duration_nsec: 0,
+        priority: number,
+        idle_timeout: 0,
+        hard_timeout: 0,
+        flags: FlowModFlags::empty(),
+        cookie: Cookie(number.into()),
+        packet_count: 1000,
+        byte_count: 64_000,
+        match_: (0..4).map(OxmField::UdpDst).collect(),
+        instructions: list![Instruction::ApplyActions(list![Action::output(PortNo(1))])],
+    };
+    let reply = Message::MultipartReply(MultipartReply {
+        more: false,
+        body: MultipartReplyBody::Flow((0..400).map(flow).collect()),
+    });
+    let mut frame = BytesMut::new();
+    reply.encode(Xid(1), &mut frame).expect("it fits");
+    let frame = frame.freeze();
+    let (priorities, cost) = cost_of(|| {
+        let entries = MultipartEntries::<FlowStats>::decode(&frame)
+            .expect("what was encoded decodes")
+            .expect("flows");
+        entries
+            .map(|flow| u32::from(flow.expect("a flow").priority))
+            .sum::<u32>()
+    });
+    assert_eq!((priorities, cost.allocations), (399 * 400 / 2, 0));
 }
 
 #[test]

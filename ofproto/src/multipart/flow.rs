@@ -2,7 +2,9 @@
 
 use bytes::{BufMut, BytesMut};
 
-use crate::wire::{Parsed, Span, fixed, or_context, part, patch_length};
+use super::MultipartType;
+use super::entries::Entry;
+use crate::wire::{Fault, Parsed, Span, count_alike, fixed, length_at, or_context, part, patch_length};
 use crate::{Cookie, EncodeError, FlowModFlags, GroupId, Instruction, Instructions, Match, PortNo, TableId};
 
 /// `ofp_flow_stats_request` and `ofp_aggregate_stats_request`, OpenFlow 1.3.5 §7.3.5.2, §7.3.5.3: which flows.
@@ -108,36 +110,6 @@ impl FlowStatsRequest {
 }
 
 impl FlowStats {
-    /// Reads one, and appends it.
-    #[inline]
-    pub(crate) fn append<'a>(i: Span<'a>, all: &mut Vec<Self>) -> Parsed<'a, ()> {
-        let (body, head) = fixed::<48>(i, "ofp_flow_stats")?;
-        let length = usize::from(head.u16::<0>());
-        if length < FLOW_STATS_LEN {
-            return Err(i.bad_length(length, "at least 56", "ofp_flow_stats.length"));
-        }
-        let (after, i) = part(body, length - 48, "ofp_flow_stats.length")?;
-        let index = all.len();
-        all.push(Self {
-            table_id: TableId(head.u8::<2>()),
-            duration_sec: head.u32::<4>(),
-            duration_nsec: head.u32::<8>(),
-            priority: head.u16::<12>(),
-            idle_timeout: head.u16::<14>(),
-            hard_timeout: head.u16::<16>(),
-            flags: FlowModFlags::from_bits_retain(head.u16::<18>()),
-            cookie: Cookie(head.u64::<24>()),
-            packet_count: head.u64::<32>(),
-            byte_count: head.u64::<40>(),
-            match_: Match::new(),
-            instructions: Instructions::new(),
-        });
-        let stats = &mut all[index];
-        let (i, ()) = stats.match_.fill(i).map_err(or_context("ofp_flow_stats.match"))?;
-        Instruction::fill_list(&mut stats.instructions, i)?;
-        Ok((after, ()))
-    }
-
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
         let start = out.len();
         out.put_u16(0);
@@ -156,6 +128,49 @@ impl FlowStats {
         self.match_.put(out)?;
         Instruction::put_list(&self.instructions, out)?;
         patch_length(out, start, 0, "ofp_flow_stats")
+    }
+}
+
+impl Entry for FlowStats {
+    const TYPE: MultipartType = MultipartType::Flow;
+
+    #[inline]
+    fn count(i: Span<'_>) -> usize {
+        count_alike(i, length_at::<0, FLOW_STATS_LEN>)
+    }
+
+    #[inline]
+    fn begin(i: Span<'_>) -> Parsed<'_, (Self, Span<'_>)> {
+        let (body, head) = fixed::<48>(i, "ofp_flow_stats")?;
+        let length = usize::from(head.u16::<0>());
+        if length < FLOW_STATS_LEN {
+            return Err(i.bad_length(length, "at least 56", "ofp_flow_stats.length"));
+        }
+        let (after, lists) = part(body, length - 48, "ofp_flow_stats.length")?;
+        let stats = Self {
+            table_id: TableId(head.u8::<2>()),
+            duration_sec: head.u32::<4>(),
+            duration_nsec: head.u32::<8>(),
+            priority: head.u16::<12>(),
+            idle_timeout: head.u16::<14>(),
+            hard_timeout: head.u16::<16>(),
+            flags: FlowModFlags::from_bits_retain(head.u16::<18>()),
+            cookie: Cookie(head.u64::<24>()),
+            packet_count: head.u64::<32>(),
+            byte_count: head.u64::<40>(),
+            match_: Match::new(),
+            instructions: Instructions::new(),
+        };
+        Ok((after, (stats, lists)))
+    }
+
+    #[inline]
+    fn fill(&mut self, lists: Span<'_>) -> Result<(), nom::Err<Fault>> {
+        let (i, ()) = self
+            .match_
+            .fill(lists)
+            .map_err(or_context("ofp_flow_stats.match"))?;
+        Instruction::fill_list(&mut self.instructions, i)
     }
 }
 

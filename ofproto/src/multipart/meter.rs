@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 
-use crate::wire::{Parsed, Span, fill, fixed, part, patch_length};
+use crate::wire::{Fault, Parsed, Span, fill, fixed, part, patch_length};
 use crate::{EncodeError, List, MeterBand, MeterFlags, MeterId};
 
 /// `ofp_meter_stats`, OpenFlow 1.3.5 §7.3.5.12.
@@ -61,28 +61,24 @@ pub struct MeterFeatures {
 }
 
 impl MeterStats {
-    /// Reads one, and appends it.
     #[inline]
-    pub(crate) fn append<'a>(i: Span<'a>, all: &mut Vec<Self>) -> Parsed<'a, ()> {
+    pub(super) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
         let (after, head) = fixed::<STATS_HEADER_LEN>(i, "ofp_meter_stats")?;
         let length = usize::from(head.u16::<4>());
         let Some(bands) = length.checked_sub(STATS_HEADER_LEN) else {
             return Err(i.bad_length(length, "at least 40", "ofp_meter_stats.len"));
         };
         let (after, bands) = part(after, bands, "ofp_meter_stats.len")?;
-        let index = all.len();
-        all.push(Self {
+        let stats = Self {
             meter_id: MeterId(head.u32::<0>()),
             flow_count: head.u32::<12>(),
             packet_in_count: head.u64::<16>(),
             byte_in_count: head.u64::<24>(),
             duration_sec: head.u32::<32>(),
             duration_nsec: head.u32::<36>(),
-            band_stats: List::new(),
-        });
-        let count = bands.len() / BAND_STATS_LEN;
-        fill(&mut all[index].band_stats, bands, count, MeterBandStats::parse)?;
-        Ok((after, ()))
+            band_stats: MeterBandStats::parse_list(bands)?,
+        };
+        Ok((after, stats))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -103,6 +99,28 @@ impl MeterStats {
 }
 
 impl MeterBandStats {
+    /// All bands to the end of the span.
+    #[inline]
+    fn parse_list(i: Span<'_>) -> Result<List<Self, 2>, nom::Err<Fault>> {
+        // Meters of Open vSwitch have one band, which needs no loop.
+        if i.len() == BAND_STATS_LEN {
+            let (_, only) = Self::parse(i)?;
+            return Ok(List::first_of([only; 2], 1));
+        }
+        let mut bands = List::new();
+        fill(
+            &mut bands,
+            i,
+            |_| Some(BAND_STATS_LEN),
+            |i, bands| {
+                let (i, band) = Self::parse(i)?;
+                bands.push(band);
+                Ok((i, ()))
+            },
+        )?;
+        Ok(bands)
+    }
+
     #[inline]
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {
         let (i, head) = fixed::<BAND_STATS_LEN>(i, "ofp_meter_band_stats")?;

@@ -1,9 +1,11 @@
 //! Multipart messages: statistics and descriptions, OpenFlow 1.3.5 §7.3.5.
 //!
-//! A reply may come in several messages with the same transaction id; [`MultipartAssembler`] joins them.
+//! A reply may come in several messages with the same transaction id; [`MultipartAssembler`] joins them. One that is a
+//! list can be read entry by entry: [`MultipartEntries`].
 
 mod assemble;
 mod desc;
+mod entries;
 mod flow;
 mod group;
 mod meter;
@@ -18,6 +20,7 @@ mod tests;
 
 pub use assemble::{AssembleError, MultipartAssembler};
 pub use desc::SwitchDesc;
+pub use entries::{MultipartEntries, MultipartEntry};
 pub use flow::{AggregateStats, FlowStats, FlowStatsRequest};
 pub use group::{BucketCounter, GroupCapabilities, GroupDesc, GroupFeatures, GroupStats};
 pub use meter::{MeterBandStats, MeterConfig, MeterFeatures, MeterStats};

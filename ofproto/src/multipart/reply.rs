@@ -3,13 +3,13 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use nom::Parser;
 use nom::combinator::map;
-use nom::error::context;
 
+use super::entries::all;
 use super::{
     AggregateStats, FLAG_MORE, FlowStats, GroupDesc, GroupFeatures, GroupStats, MeterConfig, MeterFeatures,
     MeterStats, MultipartType, PortStats, QueueStats, SwitchDesc, TableFeatures, TableStats,
 };
-use crate::wire::{Parsed, Span, array_of, be_u16, built, counted, length_at, pad, rest};
+use crate::wire::{Parsed, Span, fixed, rest};
 use crate::{EncodeError, Experimenter, Port};
 
 /// `ofp_multipart_reply`, OpenFlow 1.3.5 §7.3.5.
@@ -72,15 +72,17 @@ pub enum MultipartReplyBody {
 
 impl MultipartReply {
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (i, (type_, flags, ())) = context("ofp_multipart_reply", (be_u16, be_u16, pad(4))).parse(i)?;
-        let (i, body) = MultipartReplyBody::parse(MultipartType::from_wire(type_), i)?;
-        Ok((
-            i,
-            Self {
-                more: flags & FLAG_MORE != 0,
-                body,
-            },
-        ))
+        let (i, (type_, more)) = Self::parse_head(i)?;
+        let (i, body) = MultipartReplyBody::parse(type_, i)?;
+        Ok((i, Self { more, body }))
+    }
+
+    /// What is before the body: its type, and whether more messages follow.
+    #[inline]
+    pub(super) fn parse_head(i: Span<'_>) -> Parsed<'_, (MultipartType, bool)> {
+        let (i, head) = fixed::<8>(i, "ofp_multipart_reply")?;
+        let type_ = MultipartType::from_wire(head.u16::<0>());
+        Ok((i, (type_, head.u16::<2>() & FLAG_MORE != 0)))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -118,27 +120,19 @@ impl MultipartReplyBody {
     fn parse(type_: MultipartType, i: Span<'_>) -> Parsed<'_, Self> {
         match type_ {
             MultipartType::Desc => map(SwitchDesc::parse, Self::Desc).parse(i),
-            MultipartType::Flow => map(built(length_at::<0, 56>, FlowStats::append), Self::Flow).parse(i),
+            MultipartType::Flow => map(all, Self::Flow).parse(i),
             MultipartType::Aggregate => map(AggregateStats::parse, Self::Aggregate).parse(i),
-            MultipartType::Table => map(array_of(24, TableStats::parse), Self::Table).parse(i),
-            MultipartType::PortStats => map(array_of(112, PortStats::parse), Self::PortStats).parse(i),
-            MultipartType::Queue => map(array_of(40, QueueStats::parse), Self::Queue).parse(i),
-            MultipartType::Group => map(counted(length_at::<0, 40>, GroupStats::parse), Self::Group).parse(i),
-            MultipartType::GroupDesc => {
-                map(counted(length_at::<0, 8>, GroupDesc::parse), Self::GroupDesc).parse(i)
-            }
+            MultipartType::Table => map(all, Self::Table).parse(i),
+            MultipartType::PortStats => map(all, Self::PortStats).parse(i),
+            MultipartType::Queue => map(all, Self::Queue).parse(i),
+            MultipartType::Group => map(all, Self::Group).parse(i),
+            MultipartType::GroupDesc => map(all, Self::GroupDesc).parse(i),
             MultipartType::GroupFeatures => map(GroupFeatures::parse, Self::GroupFeatures).parse(i),
-            MultipartType::Meter => map(built(length_at::<4, 40>, MeterStats::append), Self::Meter).parse(i),
-            MultipartType::MeterConfig => {
-                map(counted(length_at::<0, 8>, MeterConfig::parse), Self::MeterConfig).parse(i)
-            }
+            MultipartType::Meter => map(all, Self::Meter).parse(i),
+            MultipartType::MeterConfig => map(all, Self::MeterConfig).parse(i),
             MultipartType::MeterFeatures => map(MeterFeatures::parse, Self::MeterFeatures).parse(i),
-            MultipartType::TableFeatures => map(
-                counted(length_at::<0, 64>, TableFeatures::parse),
-                Self::TableFeatures,
-            )
-            .parse(i),
-            MultipartType::PortDesc => map(array_of(64, Port::parse), Self::PortDesc).parse(i),
+            MultipartType::TableFeatures => map(all, Self::TableFeatures).parse(i),
+            MultipartType::PortDesc => map(all, Self::PortDesc).parse(i),
             MultipartType::Experimenter => map(Experimenter::parse, Self::Experimenter).parse(i),
             MultipartType::Unknown(type_) => map(rest, |data| Self::Unknown { type_, data }).parse(i),
         }

@@ -60,14 +60,19 @@ macro_rules! oxm_fields {
                 }
             }
 
-            /// Reads a field of the basic class; `None` when it is not one that has a name.
+            /// Reads what follows a header, and hands the field to `take`.
             #[inline]
-            fn parse_basic(number: u8, has_mask: bool, body: Span<'_>) -> Option<Result<Self, nom::Err<Fault>>> {
-                match number {
-                    $($number if !has_mask || <$content as Content>::MASKABLE => Some(
-                        parse_content::<$content>(body, $width, has_mask, $c_name).map(Self::$variant),
-                    ),)*
-                    _ => None,
+            fn parse_body<T>(
+                (class, field, has_mask): (u16, u8, bool),
+                body: Span<'_>,
+                take: impl FnOnce(Self) -> T,
+            ) -> Result<T, nom::Err<Fault>> {
+                match (class, field) {
+                    $((CLASS_BASIC, $number) if !has_mask || <$content as Content>::MASKABLE => {
+                        parse_content(body, $width, has_mask, $c_name)
+                            .map(|content| take(Self::$variant(content)))
+                    })*
+                    _ => Ok(take(Self::Raw(RawOxm { class, field, has_mask, body: body.share() }))),
                 }
             }
 
@@ -113,26 +118,17 @@ impl OxmField {
         bytes.get(3).map(|body| 4 + usize::from(*body))
     }
 
-    #[inline]
     pub(crate) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
+        Self::parse_to(i, |field| field)
+    }
+
+    /// Reads a field and hands it to `take`, which puts it where it stays.
+    #[inline]
+    pub(crate) fn parse_to<T>(i: Span<'_>, take: impl FnOnce(Self) -> T) -> Parsed<'_, T> {
         let (after, head) = fixed::<4>(i, "oxm_header")?;
         let (after, body) = part(after, head.u8::<3>().into(), "oxm_header.oxm_length")?;
-        let class = head.u16::<0>();
-        let (field, has_mask) = (head.u8::<2>() >> 1, head.u8::<2>() & 1 == 1);
-        if class == CLASS_BASIC
-            && let Some(parsed) = Self::parse_basic(field, has_mask, body)
-        {
-            return parsed.map(|field| (after, field));
-        }
-        Ok((
-            after,
-            Self::Raw(RawOxm {
-                class,
-                field,
-                has_mask,
-                body: body.share(),
-            }),
-        ))
+        let head = (head.u16::<0>(), head.u8::<2>() >> 1, head.u8::<2>() & 1 == 1);
+        Ok((after, Self::parse_body(head, body, take)?))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

@@ -3,7 +3,7 @@
 use bytes::{BufMut, BytesMut};
 
 use super::OxmField;
-use crate::wire::{Parsed, Span, answering, count, fill, fixed, part, patch_length, put_pad8};
+use crate::wire::{Fault, Parsed, Span, answering, fill, fixed, or_answer, part, patch_length, put_pad8};
 use crate::{DecodeErrorKind, EncodeError, ErrorCode, List};
 
 /// `ofp_match` of OXM fields, OpenFlow 1.3.5 §7.2.3.1. Without fields it matches every packet.
@@ -51,30 +51,42 @@ impl Match {
     /// Reads the fields of a match that has none yet.
     #[inline]
     pub(crate) fn fill<'a>(&mut self, i: Span<'a>) -> Parsed<'a, ()> {
-        answering(ErrorCode::BAD_MATCH_BAD_LEN, |i| self.fill_padded(i))(i)
+        let (after, fields) = Self::fields_in(i)?;
+        self.fill_from(fields)?;
+        Ok((after, ()))
     }
 
+    /// The bytes of the fields of the match that begins the span; for [`fill_from`](Self::fill_from).
     #[inline]
-    fn fill_padded<'a>(&mut self, i: Span<'a>) -> Parsed<'a, ()> {
-        let (after, head) = fixed::<HEADER_LEN>(i, "ofp_match")?;
-        let type_ = head.u16::<0>();
-        if type_ != TYPE_OXM {
-            return Err(i.refused(
-                DecodeErrorKind::MatchType { found: type_ },
-                "ofp_match.type",
-                ErrorCode::BAD_MATCH_BAD_TYPE,
-            ));
-        }
-        let length = usize::from(head.u16::<2>());
-        let Some(body) = length.checked_sub(HEADER_LEN) else {
-            return Err(i.bad_length(length, "at least 4", "ofp_match.length"));
-        };
-        let (after, body) = part(after, body, "ofp_match.oxm_fields")?;
-        let count = count(body, OxmField::length_of_next);
-        fill(&mut self.fields, body, count, OxmField::parse)?;
-        let padding = length.next_multiple_of(8) - length;
-        let (after, _) = part(after, padding, "ofp_match.pad")?;
-        Ok((after, ()))
+    pub(crate) fn fields_in(i: Span<'_>) -> Parsed<'_, Span<'_>> {
+        answering(ErrorCode::BAD_MATCH_BAD_LEN, |i: Span<'_>| {
+            let (after, head) = fixed::<HEADER_LEN>(i, "ofp_match")?;
+            let type_ = head.u16::<0>();
+            if type_ != TYPE_OXM {
+                return Err(i.refused(
+                    DecodeErrorKind::MatchType { found: type_ },
+                    "ofp_match.type",
+                    ErrorCode::BAD_MATCH_BAD_TYPE,
+                ));
+            }
+            let length = usize::from(head.u16::<2>());
+            let Some(fields) = length.checked_sub(HEADER_LEN) else {
+                return Err(i.bad_length(length, "at least 4", "ofp_match.length"));
+            };
+            let (after, fields) = part(after, fields, "ofp_match.oxm_fields")?;
+            let padding = length.next_multiple_of(8) - length;
+            let (after, _) = part(after, padding, "ofp_match.pad")?;
+            Ok((after, fields))
+        })(i)
+    }
+
+    /// Reads the fields of a match that has none yet, to the end of the span.
+    #[inline]
+    pub(crate) fn fill_from(&mut self, fields: Span<'_>) -> Result<(), nom::Err<Fault>> {
+        fill(&mut self.fields, fields, OxmField::length_of_next, |i, fields| {
+            OxmField::parse_to(i, |field| fields.push(field))
+        })
+        .map_err(or_answer(ErrorCode::BAD_MATCH_BAD_LEN))
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
