@@ -14,14 +14,12 @@ macro_rules! put {
 
 mod actions;
 mod async_config;
-mod choice;
 mod extended;
 mod extensions;
 mod fields;
 mod flow;
 mod group;
 mod hex;
-mod learn;
 mod matching;
 mod meter;
 mod multipart;

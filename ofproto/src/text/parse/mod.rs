@@ -9,7 +9,6 @@ mod flow;
 mod group;
 mod matching;
 mod meter;
-mod nat;
 mod nicira;
 mod piece;
 mod subfield;

@@ -1,7 +1,7 @@
 //! Text of Nicira's actions that choose among links by a hash, and of those that wrap packets.
 
-use super::Hex;
-use super::extensions::{Reader, port_of, put_range};
+use super::parts::{Reader, port_of, put_range};
+use crate::text::Hex;
 
 /// `nx_action_multipath`.
 pub(super) fn put_multipath(out: &mut String, mut body: Reader<'_>) -> Option<()> {
@@ -71,7 +71,7 @@ pub(super) fn put_encap(out: &mut String, mut body: Reader<'_>) -> Option<()> {
             (NSH, 2) => {
                 let (class, type_, length) = (value.u16()?, value.u8()?, value.u8()?);
                 put!(out, "tlv(0x{class:04x},{type_},0x");
-                super::hex::put_hex(out, value.take(length.into())?);
+                crate::text::hex::put_hex(out, value.take(length.into())?);
                 out.push(')');
             }
             _ => return None,

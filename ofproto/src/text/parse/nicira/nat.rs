@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use super::Fault;
-use super::nicira::Body;
-use super::piece::{Pair, Piece};
+use super::body::Body;
 use crate::Action;
+use crate::text::parse::Fault;
+use crate::text::parse::piece::{Pair, Piece};
 
 pub(super) fn parse(pair: Pair<'_>) -> Result<Action, Fault> {
     let mut flags = 0u16;

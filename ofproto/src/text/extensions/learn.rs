@@ -1,9 +1,9 @@
 //! Text of Nicira's action that makes flows of the packets it sees.
 
-use super::extended::put_value;
-use super::extensions::{Reader, put_subfield};
-use super::fields::Field;
-use super::matching::DEFAULT_PRIORITY;
+use super::parts::{Reader, put_subfield};
+use crate::text::extended::put_value;
+use crate::text::fields::Field;
+use crate::text::matching::DEFAULT_PRIORITY;
 
 /// `nx_action_learn`, or with `is_second` `nx_action_learn2`.
 pub(super) fn put_learn(out: &mut String, mut body: Reader<'_>, is_second: bool) -> Option<()> {
