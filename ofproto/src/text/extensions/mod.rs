@@ -5,12 +5,14 @@ mod conntrack;
 mod controller;
 mod learn;
 mod parts;
+mod wrap;
 
-use self::choice::{put_bundle, put_decap, put_encap, put_multipath};
+use self::choice::{put_bundle, put_multipath};
 use self::conntrack::{put_ct, put_nat};
 use self::controller::Controller;
 use self::learn::put_learn;
 use self::parts::{IN_PORT, Options, Reader, port_of, put_dotted, put_range, put_subfield};
+use self::wrap::{put_decap, put_encap};
 use super::Hex;
 use super::actions::{put_action, put_actions};
 use super::extended::put_raw_value;
