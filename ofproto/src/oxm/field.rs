@@ -103,7 +103,7 @@ impl OxmField {
     }
 
     /// With the mask applied and a full mask dropped; `None` when nothing is matched at all.
-    pub(super) fn canonical(&self) -> Option<Self> {
+    pub(crate) fn canonical(&self) -> Option<Self> {
         match self {
             // These have fewer bits than their bytes.
             Self::VlanVid(vid) => canonical_of(*vid, 0x1fff).map(Self::VlanVid),

@@ -1,6 +1,6 @@
 //! Which fields may stand in a match only behind certain others.
 
-use super::{Match, OxmField};
+use super::{CLASS_BASIC, Match, OxmField};
 use crate::{Action, EncodeError};
 
 impl OxmField {
@@ -9,9 +9,10 @@ impl OxmField {
     #[must_use]
     pub fn missing_prerequisite(&self, present: &[Self]) -> Option<&'static str> {
         let type_ = |wanted: &[u16]| {
-            wanted
+            present
                 .iter()
-                .any(|type_| present.contains(&Self::EthType(*type_)))
+                .filter_map(Self::ethertype)
+                .any(|type_| wanted.contains(&type_))
         };
         let ipv4 = || type_(&[0x0800]);
         let ipv6 = || type_(&[0x86dd]);
@@ -50,6 +51,30 @@ impl OxmField {
             _ => (true, ""),
         };
         (!met).then_some(needed)
+    }
+}
+
+impl OxmField {
+    /// `OXM_OF_PACKET_TYPE` of later versions, which Open vSwitch has in this one: of what type the packets are that
+    /// need not begin with an Ethernet header.
+    pub(crate) fn packet_type(&self) -> Option<u32> {
+        match self {
+            Self::Raw(raw) if raw.class == CLASS_BASIC && raw.field == 44 && !raw.has_mask => {
+                <[u8; 4]>::try_from(&raw.body[..]).ok().map(u32::from_be_bytes)
+            }
+            _ => None,
+        }
+    }
+
+    /// The Ethernet type that the field says, be it behind an Ethernet header or without one.
+    pub(crate) fn ethertype(&self) -> Option<u16> {
+        match self {
+            Self::EthType(type_) => Some(*type_),
+            _ => {
+                let type_ = self.packet_type()?;
+                (type_ >> 16 == 1).then(|| u16::try_from(type_ & 0xffff).ok())?
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Text of actions and instructions.
 
-use super::extended::{in_basic_class, put_raw_value};
+use super::extended::in_basic_class;
 use super::extensions::put_extension;
 use super::hex::put_hex;
+use super::value::put_raw_value;
 use super::{Hex, Ipv6Text, MacText};
 use crate::oxm::CLASS_NXM_0;
 use crate::{Action, Instruction, OxmField, PortNo};

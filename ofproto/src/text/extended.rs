@@ -3,10 +3,11 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::fields::{Field, Format};
+use super::hex::put_number;
 use super::matching::{put_ipv4, put_ipv6};
-use super::{Ipv6Text, MacText};
+use super::value::{Number, TUNNEL_FLAGS, all_ones, halves, port, put_flags, put_short};
 use crate::oxm::CLASS_BASIC;
-use crate::{MacAddr, Masked, OxmField, PortNo, RawOxm};
+use crate::{Masked, OxmField, RawOxm};
 
 /// The field in the class of OpenFlow's own fields, if it has a number there.
 pub(super) fn in_basic_class(field: &OxmField) -> OxmField {
@@ -30,6 +31,8 @@ pub(super) fn in_basic_class(field: &OxmField) -> OxmField {
 /// The fields of a match that only Open vSwitch has.
 pub(super) struct Extended<'a> {
     fields: Vec<(&'a RawOxm, Field, u128, u128)>,
+    /// Tunnel options, which may be longer than any number.
+    options: Vec<(&'a RawOxm, Field)>,
 }
 
 impl<'a> Extended<'a> {
@@ -44,20 +47,66 @@ impl<'a> Extended<'a> {
             let mask = mask.unwrap_or(u128::MAX) & all_ones(known);
             Some((raw, known, value & mask, mask))
         };
+        let option = |field: &'a OxmField| {
+            let OxmField::Raw(raw) = field else { return None };
+            let known = Field::of(field.id()).filter(|known| known.is_tunnel_option())?;
+            Some((raw, known))
+        };
+        let mut options: Vec<_> = fields.iter().filter_map(option).collect();
+        options.sort_by_key(|(_, known)| *known);
         Self {
             fields: fields.iter().filter_map(known).collect(),
+            options,
         }
+    }
+
+    /// Value and mask of the field of this name.
+    pub(super) fn value(&self, name: &str) -> Option<(u128, u128)> {
+        let found = self.fields.iter().find(|(_, field, ..)| field.name() == name);
+        found.map(|(.., value, mask)| (*value, *mask))
     }
 
     pub(super) fn contains(&self, raw: &RawOxm) -> bool {
         self.fields.iter().any(|(known, ..)| *known == raw)
+            || self.options.iter().any(|(known, _)| *known == raw)
+    }
+
+    /// All tunnel options, by their numbers.
+    pub(super) fn put_tunnel_options(&self, out: &mut String) {
+        for (raw, field) in &self.options {
+            out.push_str(&field.name());
+            let (value, mask) = halves(raw);
+            if mask.is_none_or(|mask| mask.iter().any(|byte| *byte != 0)) {
+                out.push('=');
+                put_number(out, value);
+            }
+            if let Some(mask) = mask
+                && mask.iter().any(|byte| *byte != 0)
+                && mask.iter().any(|byte| *byte != 0xff)
+            {
+                out.push('/');
+                put_number(out, mask);
+            }
+            out.push(',');
+        }
+    }
+
+    /// Is the field one that only some packets have, and these are others?
+    fn is_void(&self, name: &str) -> bool {
+        let version = || self.value("tun_erspan_ver").map_or(0, |(version, _)| version);
+        match name {
+            "tun_erspan_idx" => version() != 1,
+            "tun_erspan_dir" | "tun_erspan_hwid" => version() != 2,
+            "nsh_c1" | "nsh_c2" | "nsh_c3" | "nsh_c4" => self.value("nsh_mdtype") != Some((1, 0xff)),
+            _ => false,
+        }
     }
 
     /// Those of these names, in this order.
     pub(super) fn put(&self, out: &mut String, names: &[&str]) {
         for name in names {
             for (_, field, value, mask) in &self.fields {
-                if field.name() == *name && *mask != 0 {
+                if field.name() == *name && *mask != 0 && !self.is_void(name) {
                     put_matched(out, name, *field, *value, *mask);
                 }
             }
@@ -106,6 +155,14 @@ fn put_matched(out: &mut String, name: &str, field: Field, value: u128, mask: u1
                 put!(out, "/{}", Number(mask));
             }
         }
+        (..) if field.is_its_own_mask() && value == 0 => return,
+        ("tun_gtpu_flags", _) => put!(out, "gtpu_flags={value:#x}"),
+        ("tun_gtpu_msgtype", _) => put!(out, "gtpu_msgtype={value}"),
+        ("tun_erspan_ver" | "tun_erspan_dir", _) => put!(out, "{name}={value}"),
+        ("tun_erspan_idx" | "tun_erspan_hwid" | "tun_gbp_flags", _) => put!(out, "{name}={}", Number(value)),
+        (_, Format::Hex) if field.is_nsh() && exact => put!(out, "{name}={value:#x}"),
+        (_, Format::Hex) if field.is_nsh() => put!(out, "{name}={value:#x}/{mask:#x}"),
+        (_, Format::Decimal) if field.is_nsh() && !exact => put!(out, "{name}=0x{value:02x}/0x{mask:02x}"),
         ("ip_frag", _) => put!(out, "nw_frag={}", fragment(value & mask, mask)),
         ("tcp_src" | "udp_src" | "sctp_src", _) => put!(out, "tp_src={value:#x}/{mask:#x}"),
         ("tcp_dst" | "udp_dst" | "sctp_dst", _) => put!(out, "tp_dst={value:#x}/{mask:#x}"),
@@ -124,7 +181,13 @@ fn put_matched(out: &mut String, name: &str, field: Field, value: u128, mask: u1
         }
         // Ethernet goes without saying.
         ("packet_type", _) if value == 0 => return,
-        ("packet_type", _) => put!(out, "{name}=({},{})", value >> 16, Number(value & 0xffff)),
+        ("packet_type", _) => {
+            put!(out, "{name}=(");
+            put_short(out, value >> 16);
+            out.push(',');
+            put_short(out, value & 0xffff);
+            out.push(')');
+        }
         (_, Format::Port) => put!(out, "{name}={}", port(value)),
         (_, Format::Ipv4) => {
             let address = |number| Ipv4Addr::from(u32::try_from(number).unwrap_or(0));
@@ -156,81 +219,6 @@ fn put_matched(out: &mut String, name: &str, field: Field, value: u128, mask: u1
     out.push(',');
 }
 
-/// Value, mask and name of a field to set; `false` when it is none of Open vSwitch's.
-pub(super) fn put_raw_value(out: &mut String, raw: &RawOxm) -> bool {
-    let Some(field) = Field::of(OxmField::Raw(raw.clone()).id()) else {
-        return false;
-    };
-    let Some((value, mask)) = field.value_in(raw) else {
-        return false;
-    };
-    if !put_value(out, field, value, mask) {
-        return false;
-    }
-    put!(out, "->{}", field.name());
-    true
-}
-
-/// Value and mask of a field; `false` when there are no words for them.
-pub(super) fn put_value(out: &mut String, field: Field, value: u128, mask: Option<u128>) -> bool {
-    let all = all_ones(field);
-    let mask = mask.filter(|mask| *mask & all != all);
-    match (field.format(), mask) {
-        (Format::Mac, None) => put!(out, "{}", MacText(mac(value))),
-        (Format::Mac, Some(mask)) => put!(out, "{}/{}", MacText(mac(value)), MacText(mac(mask))),
-        (Format::Ipv4, mask) => {
-            put!(out, "{}", Ipv4Addr::from(u32::try_from(value).unwrap_or(0)));
-            put_prefix(out, mask.map(|mask| mask << 96), &|mask| {
-                Ipv4Addr::from(u32::try_from(mask >> 96).unwrap_or(0)).to_string()
-            });
-        }
-        (Format::Ipv6, mask) => {
-            put!(out, "{}", Ipv6Text(value.into()));
-            put_prefix(out, mask, &|mask| Ipv6Text(mask.into()).to_string());
-        }
-        (Format::Port, None) => put!(out, "{}", port(value)),
-        (Format::Hex, None) => put!(out, "{}", Number(value)),
-        (Format::Decimal, None) => put!(out, "{value}"),
-        (Format::Hex | Format::Port, Some(mask)) => put!(out, "{}/{}", Number(value), Number(mask)),
-        (Format::Decimal, Some(mask)) => put!(out, "{value}/{}", Number(mask)),
-        (Format::TunnelFlags, mask) => put_flags(out, TUNNEL_FLAGS, value, mask.unwrap_or(1) & 1, 1),
-        _ => return false,
-    }
-    true
-}
-
-fn put_prefix(out: &mut String, mask: Option<u128>, text: &dyn Fn(u128) -> String) {
-    match mask {
-        None => {}
-        Some(mask) if mask.leading_ones() + mask.trailing_zeros() == 128 => {
-            put!(out, "/{}", mask.leading_ones())
-        }
-        Some(mask) => put!(out, "/{}", text(mask)),
-    }
-}
-
-/// Flags with `|` between when all of them matter, else with `+` or `-` before each that does.
-fn put_flags(out: &mut String, names: &[&str], value: u128, mask: u128, all: u128) {
-    if mask == all {
-        if value & all == 0 {
-            out.push('0');
-        }
-        let mut separator = "";
-        for (bit, name) in names.iter().enumerate() {
-            if value >> bit & 1 == 1 {
-                put!(out, "{separator}{name}");
-                separator = "|";
-            }
-        }
-        return;
-    }
-    for (bit, name) in names.iter().enumerate() {
-        if mask >> bit & 1 == 1 {
-            put!(out, "{}{name}", if value >> bit & 1 == 1 { '+' } else { '-' });
-        }
-    }
-}
-
 const fn fragment(value: u128, mask: u128) -> &'static str {
     match (value & 3, mask & 3) {
         (0, 3) | (0, 1) => "no",
@@ -247,40 +235,6 @@ fn is_register(field: Field) -> bool {
     name.trim_start_matches('x')
         .strip_prefix("reg")
         .is_some_and(|number| number.parse::<u8>().is_ok())
-}
-
-fn all_ones(field: Field) -> u128 {
-    u128::MAX
-        .checked_shr(128u32.saturating_sub(field.bits().into()))
-        .unwrap_or(0)
-}
-
-/// A port; in 16 bits the reserved ones have other numbers.
-fn port(value: u128) -> PortNo {
-    let number = u32::try_from(value).unwrap_or(0);
-    PortNo(if (0xfff8..=0xffff).contains(&number) {
-        number | 0xffff_0000
-    } else {
-        number
-    })
-}
-
-fn mac(value: u128) -> MacAddr {
-    let [.., a, b, c, d, e, f] = value.to_be_bytes();
-    MacAddr::new(a, b, c, d, e, f)
-}
-
-/// As [`Hex`](super::Hex), for wider numbers.
-struct Number(u128);
-
-impl std::fmt::Display for Number {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0 == 0 {
-            f.write_str("0")
-        } else {
-            write!(f, "{:#x}", self.0)
-        }
-    }
 }
 
 /// Those that the text of a match has a place for, beside registers.
@@ -308,7 +262,24 @@ const PRINTED: &[&str] = &[
     "tun_ipv6_dst",
     "tun_gbp_id",
     "tun_gbp_flags",
+    "tun_erspan_ver",
+    "tun_erspan_idx",
+    "tun_erspan_dir",
+    "tun_erspan_hwid",
+    "tun_gtpu_flags",
+    "tun_gtpu_msgtype",
     "tun_flags",
+    "vlan_tci",
+    "nsh_flags",
+    "nsh_ttl",
+    "nsh_mdtype",
+    "nsh_np",
+    "nsh_spi",
+    "nsh_si",
+    "nsh_c1",
+    "nsh_c2",
+    "nsh_c3",
+    "nsh_c4",
     "nw_ttl",
     "mpls_ttl",
     "ip_frag",
@@ -324,4 +295,3 @@ const CT_STATE: &[&str] = &["new", "est", "rel", "rpl", "inv", "trk", "snat", "d
 const TCP_FLAGS: &[&str] = &[
     "fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", "ns", "[200]", "[400]", "[800]",
 ];
-const TUNNEL_FLAGS: &[&str] = &["oam"];

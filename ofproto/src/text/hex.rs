@@ -49,3 +49,15 @@ pub(super) fn put_hex(out: &mut String, bytes: &[u8]) {
         put!(out, "{byte:02x}");
     }
 }
+
+/// Bytes as one number in hexadecimal; zero has no prefix.
+pub(super) fn put_number(out: &mut String, bytes: &[u8]) {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    match &bytes[zeros..] {
+        [] => out.push('0'),
+        [first, rest @ ..] => {
+            put!(out, "{first:#x}");
+            put_hex(out, rest);
+        }
+    }
+}

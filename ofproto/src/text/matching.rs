@@ -43,10 +43,11 @@ fn put_fields(out: &mut String, match_: &Match) {
     known.put_registers(out);
     put_field(out, find(TUNNEL_ID));
     known.put(out, TUNNEL);
+    known.put_tunnel_options(out);
     for number in BEFORE_VLAN {
         put_field(out, find(*number));
     }
-    put_vlan(out, fields);
+    put_vlan(out, fields, known.value("vlan_tci"));
     for number in ETHERNET {
         put_field(out, find(*number));
     }
@@ -56,6 +57,7 @@ fn put_fields(out: &mut String, match_: &Match) {
     for number in ADDRESSES {
         put_field(out, find(*number));
     }
+    known.put(out, NSH);
     if let Some(proto) = proto
         && !name.is_some_and(|(_, names_proto)| names_proto)
     {
@@ -96,13 +98,14 @@ fn protocol(type_: u16, proto: Option<u8>) -> Option<(&'static str, bool)> {
         (0x8035, _) => ("rarp", false),
         (0x8847, _) => ("mpls", false),
         (0x8848, _) => ("mplsm", false),
-        (0x894f, _) => ("nsh", false),
         _ => return None,
     })
 }
 
-fn put_vlan(out: &mut String, fields: &[OxmField]) {
-    let (mut tci, mut mask) = (0u16, 0u16);
+/// Tag control information is known in parts, or as Open vSwitch's own field with a mask.
+fn put_vlan(out: &mut String, fields: &[OxmField], whole: Option<(u128, u128)>) {
+    let narrow = |number| u16::try_from(number).unwrap_or(0);
+    let (mut tci, mut mask) = whole.map_or((0, 0), |(tci, mask)| (narrow(tci), narrow(mask)));
     for field in fields {
         match field {
             OxmField::VlanVid(vid) => {
@@ -290,7 +293,25 @@ const TUNNEL: &[&str] = &[
     "tun_ipv6_dst",
     "tun_gbp_id",
     "tun_gbp_flags",
+    "tun_erspan_ver",
+    "tun_erspan_idx",
+    "tun_erspan_dir",
+    "tun_erspan_hwid",
+    "tun_gtpu_flags",
+    "tun_gtpu_msgtype",
     "tun_flags",
+];
+const NSH: &[&str] = &[
+    "nsh_flags",
+    "nsh_ttl",
+    "nsh_mdtype",
+    "nsh_np",
+    "nsh_spi",
+    "nsh_si",
+    "nsh_c1",
+    "nsh_c2",
+    "nsh_c3",
+    "nsh_c4",
 ];
 /// Metadata, ingress ports.
 const BEFORE_VLAN: &[u8] = &[2, 0, 1];

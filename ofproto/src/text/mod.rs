@@ -2,8 +2,7 @@
 //!
 //! Everything is printed character for character as Open vSwitch 3.1 prints it, but for the newline at the very
 //! end. Messages that are read here but refused there (fields and actions that it does not implement,
-//! experimenters that it does not know) are printed in the same manner with the names of the specification. Of
-//! Nicira's fields those of NSH, ERSPAN, GTP-U, tunnel options and VLAN_TCI in a match are printed as bytes.
+//! experimenters that it does not know) are printed in the same manner with the names of the specification.
 
 /// Appends formatted text to a `String`, which cannot fail.
 macro_rules! put {
@@ -30,6 +29,7 @@ mod port;
 mod queue;
 mod session;
 mod table;
+mod value;
 
 pub use self::parse::{ParseTextError, parse_flow_mod, parse_group_mod, parse_match, parse_meter_mod};
 

@@ -25,6 +25,14 @@ pub(crate) fn ofp_print(frame: &[u8]) -> String {
     String::from_utf8_lossy(&output.expect("ovs-ofctl can be run").stdout).into_owned()
 }
 
+/// Whether it takes a flow for a mistake.
+pub(crate) fn refuses(flow: &str) -> bool {
+    let output = Command::new("ovs-ofctl")
+        .args(["-O", "OpenFlow13", "parse-flow", flow])
+        .output();
+    !output.expect("ovs-ofctl can be run").status.success()
+}
+
 fn sent(command: &str, argument: &str, input: &str) -> Vec<Vec<u8>> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a socket");
     let address = listener.local_addr().expect("its address");

@@ -6,7 +6,7 @@ use super::parts::{Reader, port_of, put_range};
 pub(super) fn put_multipath(out: &mut String, mut body: Reader<'_>) -> Option<()> {
     let (fields, basis) = (hashed(body.u16()?)?, body.u16()?);
     body.skip(2)?;
-    let algorithm = ["modulo_n", "hash_threshold", "hrw", "iter_hash"].get(usize::from(body.u16()?))?;
+    let algorithm = MULTIPATH_ALGORITHMS.get(usize::from(body.u16()?))?;
     let (last_link, argument) = (u32::from(body.u16()?), body.u32()?);
     body.skip(2)?;
     let range = body.u16()?;
@@ -22,7 +22,7 @@ pub(super) fn put_multipath(out: &mut String, mut body: Reader<'_>) -> Option<()
 
 /// `nx_action_bundle`, whose choice is sent out of or, if `loads`, written to a field.
 pub(super) fn put_bundle(out: &mut String, mut body: Reader<'_>, loads: bool) -> Option<()> {
-    let algorithm = ["active_backup", "hrw"].get(usize::from(body.u16()?))?;
+    let algorithm = BUNDLE_ALGORITHMS.get(usize::from(body.u16()?))?;
     let (fields, basis) = (hashed(body.u16()?)?, body.u16()?);
     body.skip(4)?;
     let (count, range) = (body.u16()?, body.u16()?);
@@ -44,16 +44,21 @@ pub(super) fn put_bundle(out: &mut String, mut body: Reader<'_>, loads: bool) ->
     Some(())
 }
 
-/// `nx_hash_fields`: what is hashed.
 fn hashed(number: u16) -> Option<&'static str> {
-    const NAMES: &[&str] = &[
-        "eth_src",
-        "symmetric_l4",
-        "symmetric_l3l4",
-        "symmetric_l3l4+udp",
-        "nw_src",
-        "nw_dst",
-        "symmetric_l3",
-    ];
-    NAMES.get(usize::from(number)).copied()
+    HASHED.get(usize::from(number)).copied()
 }
+
+/// `nx_hash_fields`: what is hashed, from 0.
+pub(in crate::text) const HASHED: &[&str] = &[
+    "eth_src",
+    "symmetric_l4",
+    "symmetric_l3l4",
+    "symmetric_l3l4+udp",
+    "nw_src",
+    "nw_dst",
+    "symmetric_l3",
+];
+/// `nx_mp_algorithm`, from 0.
+pub(in crate::text) const MULTIPATH_ALGORITHMS: &[&str] = &["modulo_n", "hash_threshold", "hrw", "iter_hash"];
+/// `nx_bd_algorithm`, from 0.
+pub(in crate::text) const BUNDLE_ALGORITHMS: &[&str] = &["active_backup", "hrw"];

@@ -1,11 +1,11 @@
 //! Text of Nicira's actions.
 
-mod choice;
+pub(super) mod choice;
 mod conntrack;
 mod controller;
-mod learn;
+pub(super) mod learn;
 mod parts;
-mod wrap;
+pub(super) mod wrap;
 
 use self::choice::{put_bundle, put_multipath};
 use self::conntrack::{put_ct, put_nat};
@@ -15,7 +15,7 @@ use self::parts::{IN_PORT, Options, Reader, port_of, put_dotted, put_range, put_
 use self::wrap::{put_decap, put_encap};
 use super::Hex;
 use super::actions::{put_action, put_actions};
-use super::extended::put_raw_value;
+use super::value::put_raw_value;
 use crate::wire::Span;
 use crate::{Action, ExperimenterId, OxmField, PortNo};
 

@@ -2,21 +2,14 @@
 
 use super::parts::Reader;
 use crate::text::Hex;
+use crate::text::hex::put_number;
 
 /// `nx_action_encap`.
 pub(super) fn put_encap(out: &mut String, mut body: Reader<'_>) -> Option<()> {
     body.skip(2)?;
-    put!(
-        out,
-        "encap({}",
-        match body.u32()? {
-            0 => "ethernet",
-            0x1_894f => "nsh",
-            0x1_8847 => "mpls",
-            0x1_8848 => "mpls_mc",
-            _ => return None,
-        }
-    );
+    let packet_type = body.u32()?;
+    let (name, _) = HEADERS.iter().find(|(_, number)| *number == packet_type)?;
+    put!(out, "encap({name}");
     let mut separator = "(";
     while !body.is_empty() {
         let (class, type_, length) = (body.u16()?, body.u8()?, usize::from(body.u8()?));
@@ -28,8 +21,8 @@ pub(super) fn put_encap(out: &mut String, mut body: Reader<'_>) -> Option<()> {
             (NSH, 1) => put!(out, "md_type={}", value.u8()?),
             (NSH, 2) => {
                 let (class, type_, length) = (value.u16()?, value.u8()?, value.u8()?);
-                put!(out, "tlv(0x{class:04x},{type_},0x");
-                crate::text::hex::put_hex(out, value.take(length.into())?);
+                put!(out, "tlv(0x{class:04x},{type_},");
+                put_number(out, value.take(length.into())?);
                 out.push(')');
             }
             _ => return None,
@@ -45,7 +38,7 @@ pub(super) fn put_decap(out: &mut String, mut body: Reader<'_>) -> Option<()> {
     let type_ = body.u32()?;
     out.push_str("decap(");
     // What follows the header that is taken away goes without saying.
-    if type_ != 0xfffe {
+    if type_ != NEXT_PROTOCOL {
         let (space, type_) = (type_ >> 16, Hex((type_ & 0xffff).into()));
         put!(out, "packet_type(ns={space},type={type_})");
     }
@@ -53,5 +46,14 @@ pub(super) fn put_decap(out: &mut String, mut body: Reader<'_>) -> Option<()> {
     Some(())
 }
 
+/// Headers to put around packets, and the packet types that they make.
+pub(in crate::text) const HEADERS: &[(&str, u32)] = &[
+    ("ethernet", 0),
+    ("nsh", 0x1_894f),
+    ("mpls", 0x1_8847),
+    ("mpls_mc", 0x1_8848),
+];
+/// `PT_USE_NEXT_PROTO`: the packet is of the type that the header which is taken off says.
+pub(in crate::text) const NEXT_PROTOCOL: u32 = 0xfffe;
 /// `OFPPPC_NSH`: the class of properties of network service headers.
-const NSH: u16 = 4;
+pub(in crate::text) const NSH: u16 = 4;

@@ -179,3 +179,33 @@ pub(super) const FAMILIES: &[Family] = &[
     family("nsh_c", "NXOXM_NSH_C", 1, 4, Hex, 32, &[(NSH, 6)]),
     one("nsh_ttl", "NXOXM_NSH_TTL", Decimal, 8, &[(NSH, 10)]),
 ];
+
+/// What actions cannot write.
+pub(super) const READ_ONLY: &[&str] = &[
+    "dp_hash",
+    "recirc_id",
+    "packet_type",
+    "conj_id",
+    "tun_ttl",
+    "tun_tos",
+    "tun_gtpu_flags",
+    "tun_gtpu_msgtype",
+    "actset_output",
+    "skb_priority",
+    "ct_state",
+    "ct_zone",
+    "ct_nw_proto",
+    "ct_nw_src",
+    "ct_nw_dst",
+    "ct_ipv6_src",
+    "ct_ipv6_dst",
+    "ct_tp_src",
+    "ct_tp_dst",
+    "eth_type",
+    "mpls_bos",
+    "nw_proto",
+    "ip_frag",
+    "tcp_flags",
+    "nsh_mdtype",
+    "nsh_np",
+];

@@ -2,7 +2,7 @@
 
 mod families;
 
-use self::families::{FAMILIES, Family, Space};
+use self::families::{FAMILIES, Family, READ_ONLY, Space};
 use crate::oxm::{CLASS_NXM_0, CLASS_NXM_1};
 use crate::wire::Span;
 use crate::{OxmField, OxmId, RawOxm};
@@ -93,6 +93,29 @@ impl Field {
         self.family().bits
     }
 
+    /// May actions write it?
+    pub(super) fn is_writable(self) -> bool {
+        !READ_ONLY.contains(&self.family().stem)
+    }
+
+    /// Is it one of tunnel options, whose length is agreed between switch and controller?
+    pub(super) fn is_tunnel_option(self) -> bool {
+        self.bits() > 128
+    }
+
+    /// Does Open vSwitch take the value for the mask, whatever mask is given?
+    pub(super) fn is_its_own_mask(self) -> bool {
+        matches!(
+            self.family().stem,
+            "tun_erspan_ver" | "tun_erspan_dir" | "tun_erspan_hwid" | "tun_gtpu_flags" | "tun_gtpu_msgtype"
+        )
+    }
+
+    /// Is it one of the network service header?
+    pub(super) fn is_nsh(self) -> bool {
+        self.family().stem.starts_with("nsh")
+    }
+
     /// How many bytes a value has.
     pub(super) fn width(self) -> u8 {
         match self.family().bits.div_ceil(8) {
@@ -162,16 +185,11 @@ impl Field {
         if width > 16 {
             return None;
         }
-        let number = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .fold(0, |number, byte| number << 8 | u128::from(*byte))
-        };
         match (raw.has_mask, body.len()) {
-            (false, length) if length == width => Some((number(body), None)),
+            (false, length) if length == width => Some((number_of(body), None)),
             (true, length) if length == 2 * width => {
                 let (value, mask) = body.split_at(width);
-                Some((number(value), Some(number(mask))))
+                Some((number_of(value), Some(number_of(mask))))
             }
             _ => None,
         }
@@ -202,6 +220,13 @@ impl Field {
     fn family(self) -> &'static Family {
         &FAMILIES[self.row]
     }
+}
+
+/// At most sixteen bytes as a number.
+pub(super) fn number_of(bytes: &[u8]) -> u128 {
+    bytes
+        .iter()
+        .fold(0, |number, byte| number << 8 | u128::from(*byte))
 }
 
 /// A field on the wire; `None` when it is too long.

@@ -5,7 +5,8 @@ use super::piece::{Pair, Piece};
 use super::{Fault, field};
 use crate::oxm::VLAN_PRESENT;
 use crate::{
-    Action, Actions, GroupId, Instruction, Instructions, MAX_LEN_NO_BUFFER, Match, MeterId, OxmField, TableId,
+    Action, Actions, GroupId, Instruction, Instructions, MAX_LEN_NO_BUFFER, Match, MeterId, OxmField, PortNo,
+    TableId,
 };
 
 /// What is known of the packets, on which the meaning of some actions depends.
@@ -15,6 +16,8 @@ pub(super) struct Context {
     ip_proto: Option<u8>,
     /// Whether tags that actions push are counted: not in a group, whose packets may be any.
     is_flow: bool,
+    /// Whether these are actions of connection tracking, which may translate addresses.
+    pub(super) is_tracked: bool,
 }
 
 impl Context {
@@ -31,6 +34,14 @@ impl Context {
             }
         }
         context
+    }
+
+    /// The same within connection tracking.
+    pub(super) const fn tracked(self) -> Self {
+        Self {
+            is_tracked: true,
+            ..self
+        }
     }
 }
 
@@ -128,6 +139,9 @@ pub(super) fn parse_instructions(text: Piece<'_>, match_: &Match) -> Result<Inst
         }
         *slot = Some(parse_instruction(pair, applied.context)?);
     }
+    // Nothing to write is nothing at all.
+    let write =
+        write.filter(|write| !matches!(write, Instruction::WriteActions(actions) if actions.is_empty()));
     let dropped = applied.dropped.take();
     let applied = Some(applied.finish()?)
         .filter(|actions| !actions.is_empty())
@@ -276,6 +290,7 @@ fn parse_output(text: Piece<'_>) -> Result<Action, Fault> {
         return nicira::output_in_part(text);
     }
     match text.port() {
+        Ok(PortNo::ANY) => Err(text.fault("a port")),
         Ok(port) => Ok(Action::output(port)),
         // What begins in the manner of a field is to be one.
         Err(_) if text.text.contains('[') || field::named(text).is_some() => nicira::output_from_field(text),

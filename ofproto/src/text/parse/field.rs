@@ -1,8 +1,8 @@
 //! One field and its value: of a match, or to be set.
 
 use super::piece::Piece;
-use super::{Fault, flags, nicira};
-use crate::oxm::VLAN_PRESENT;
+use super::{Fault, flags, nicira, option};
+use crate::oxm::CLASS_BASIC;
 use crate::text::fields::{Field, Format};
 use crate::{Action, Masked, OxmField};
 
@@ -38,7 +38,17 @@ pub(super) fn parse(name: &str, text: Piece<'_>) -> Result<Option<OxmField>, Fau
     if field.id().is_none() {
         return Ok(None);
     }
+    if field.is_tunnel_option() {
+        return option::parse(field, text).map(Some);
+    }
     let Value { value, mask } = parse_value(field, text)?;
+    let (value, mask) = match mask {
+        _ if !field.is_its_own_mask() => (value, mask),
+        mask => (
+            value & mask.unwrap_or(value),
+            Some(value).filter(|value| *value != 0xff),
+        ),
+    };
     match field.with_value(value, mask) {
         Some(field) => Ok(Some(field)),
         None => Err(text.fault("a value of this field")),
@@ -54,9 +64,22 @@ pub(super) fn named(name: Piece<'_>) -> Option<Field> {
     })
 }
 
+/// The field of this name, be it the one of `ovs-ofctl` or the one on the wire.
+pub(super) fn named_in_action(name: Piece<'_>) -> Option<Field> {
+    Field::named_on_wire(name.text.strip_suffix("_W").unwrap_or(name.text)).or_else(|| named(name))
+}
+
+/// Reads a value of the whole field.
+pub(super) fn parse_exact(field: Field, text: Piece<'_>) -> Result<u128, Fault> {
+    match parse_value(field, text)? {
+        Value { value, mask: None } => Ok(value),
+        Value { .. } => Err(text.fault("a value without a mask")),
+    }
+}
+
 /// Whether there is a field of this name.
 pub(super) fn is_known(name: Piece<'_>) -> bool {
-    known(name.text).is_some() || matches!(name.text, "tp_src" | "tp_dst")
+    known(name.text).is_some()
 }
 
 fn known(name: &str) -> Option<Field> {
@@ -74,6 +97,15 @@ pub(super) fn parse_to_set(name: Piece<'_>, text: Piece<'_>) -> Result<Option<Ve
         let field = field.with_value(value & 0xffff, None);
         return Ok(field.map(|field| vec![Action::SetField(field)]));
     }
+    if let Some(field) = known(name.text) {
+        if field.is_tunnel_option() {
+            return option::parse_to_set(field, text).map(|action| Some(vec![action]));
+        }
+        let is_openflow = field.id().is_some_and(|id| id.class == CLASS_BASIC);
+        if !is_openflow && !field.is_writable() {
+            return Err(name.fault("a field that can be written"));
+        }
+    }
     let has_mask = text.split_once("/").is_some();
     if has_mask && let Some(field) = known(name.text) {
         let Value { value, mask } = parse_value(field, text)?;
@@ -87,17 +119,17 @@ pub(super) fn parse_to_set(name: Piece<'_>, text: Piece<'_>) -> Result<Option<Ve
             };
         }
     }
-    Ok(parse(name.text, text)?.map(|field| {
-        vec![Action::SetField(match field {
-            OxmField::VlanVid(vid) => OxmField::VlanVid(Masked::exact(vid.value | VLAN_PRESENT)),
-            other => other,
-        })]
-    }))
+    let field = match known(name.text).filter(|field| field.is_its_own_mask()) {
+        Some(field) => field.with_value(parse_exact(field, text)?, None),
+        None => parse(name.text, text)?,
+    };
+    Ok(field.map(|field| vec![Action::SetField(field)]))
 }
 
 fn parse_value(field: Field, text: Piece<'_>) -> Result<Value, Fault> {
     match field.format() {
-        Format::Hex | Format::Decimal | Format::PacketType => number(text, field.bits()),
+        Format::Hex | Format::Decimal => number(text, field.bits()),
+        Format::PacketType => packet_type(text),
         Format::TunnelFlags => {
             let (value, mask) = flags::parse(text, flags::TUNNEL, 1)?;
             // The field is wider than its one flag.
@@ -141,6 +173,22 @@ fn parse_value(field: Field, text: Piece<'_>) -> Result<Value, Fault> {
             })
         }
     }
+}
+
+/// `(1,0x800)`: a name space and a type in it.
+fn packet_type(text: Piece<'_>) -> Result<Value, Fault> {
+    let inner = text
+        .text
+        .strip_prefix('(')
+        .and_then(|inner| inner.strip_suffix(')'));
+    let parts = inner.and_then(|inner| text.from(1).to(inner.len()).split_once(","));
+    let Some((space, type_)) = parts else {
+        return Err(text.fault("a name space and a type, such as (1,0x800)"));
+    };
+    Ok(Value {
+        value: u128::from(space.u16()?) << 16 | u128::from(type_.u16()?),
+        mask: None,
+    })
 }
 
 impl From<(u128, Option<u128>)> for Value {
@@ -213,4 +261,15 @@ const ALIASES: &[(&str, &str)] = &[
     ("ip_ecn", "nw_ecn"),
     ("ip_ttl", "nw_ttl"),
     ("nw_frag", "ip_frag"),
+    ("tp_src", "tcp_src"),
+    ("tp_dst", "tcp_dst"),
+    ("nsp", "nsh_spi"),
+    ("nsi", "nsh_si"),
+    ("nshc1", "nsh_c1"),
+    ("nshc2", "nsh_c2"),
+    ("nshc3", "nsh_c3"),
+    ("nshc4", "nsh_c4"),
+    // As they are printed.
+    ("gtpu_flags", "tun_gtpu_flags"),
+    ("gtpu_msgtype", "tun_gtpu_msgtype"),
 ];

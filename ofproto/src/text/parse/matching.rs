@@ -29,15 +29,16 @@ impl<'a> MatchBuilder<'a> {
     /// Takes a part of the match; `false` when it is none.
     pub(super) fn add(&mut self, pair: Pair<'a>) -> Result<bool, Fault> {
         let key = pair.key;
-        if pair.value.is_some_and(|value| value.text == "*") && field::is_known(key) {
+        let is_option = field::named(key).is_some_and(Field::is_tunnel_option);
+        if pair.value.is_some_and(|value| value.text == "*") && field::is_known(key) && !is_option {
             // Anything matches.
             return Ok(true);
         }
         if let Some((_, type_, proto)) = PROTOCOLS.iter().find(|(name, _, _)| *name == key.text) {
             pair.bare()?;
-            self.push(OxmField::EthType(*type_), key)?;
+            self.push(OxmField::EthType(*type_), key);
             if let Some(proto) = proto {
-                self.push(OxmField::IpProto(*proto), key)?;
+                self.push(OxmField::IpProto(*proto), key);
             }
             return Ok(true);
         }
@@ -53,11 +54,11 @@ impl<'a> MatchBuilder<'a> {
                     vid @ ..=0xfff => Masked::exact(vid | VLAN_PRESENT),
                     _ => return Err(value.fault("a VLAN id from 0 to 4095, or 0xffff for none")),
                 };
-                self.push(OxmField::VlanVid(vid), key)?;
+                self.push(OxmField::VlanVid(vid), key);
             }
             "dl_vlan_pcp" | "vlan_pcp" => {
                 let pcp = pair.value("a VLAN priority")?.narrow(7)?;
-                self.push(OxmField::VlanPcp(pcp), key)?;
+                self.push(OxmField::VlanPcp(pcp), key);
             }
             "vlan_tci" => {
                 let value = pair.value("tag control information")?;
@@ -69,7 +70,7 @@ impl<'a> MatchBuilder<'a> {
                 if tos & 3 != 0 {
                     return Err(value.fault("a multiple of 4: the other bits are nw_ecn"));
                 }
-                self.push(OxmField::IpDscp(tos >> 2), key)?;
+                self.push(OxmField::IpDscp(tos >> 2), key);
             }
             name => {
                 let value = pair.value.unwrap_or(Piece {
@@ -87,7 +88,7 @@ impl<'a> MatchBuilder<'a> {
                     return Ok(false);
                 };
                 for part in registers(field) {
-                    self.push(part, key)?;
+                    self.push(part, key);
                 }
             }
         }
@@ -105,7 +106,7 @@ impl<'a> MatchBuilder<'a> {
             };
             let value = pair.value("a number")?;
             if let Some(field) = field::parse(name, value)? {
-                self.push(field, pair.key)?;
+                self.push(field, pair.key);
             }
         }
         if matches!(self.eth_type(), Some(0x0806 | 0x8035)) {
@@ -134,26 +135,38 @@ impl<'a> MatchBuilder<'a> {
         }
         let (mut fields, keys): (Vec<_>, Vec<_>) = self.fields.into_iter().unzip();
         for (field, key) in fields.iter().zip(keys) {
-            if let Some(needed) = field.missing_prerequisite(&fields) {
+            let is_nsh = Field::of(field.id()).is_some_and(Field::is_nsh);
+            let needed = match field.missing_prerequisite(&fields) {
+                None if is_nsh && !fields.iter().any(|field| field.ethertype() == Some(0x894f)) => {
+                    Some("`eth_type=0x894f`")
+                }
+                needed => needed,
+            };
+            if let Some(needed) = needed {
                 return Err(key.fault(format!("{needed} beside `{}`", key.text)));
             }
+        }
+        if fields.iter().any(is_of_ethernet) {
+            // Then it goes without saying that packets are of Ethernet.
+            fields.retain(|field| field.packet_type() != Some(0));
         }
         fields.sort_by_key(place);
         Ok(fields.into_iter().collect())
     }
 
-    fn push(&mut self, field: OxmField, key: Piece<'a>) -> Result<(), Fault> {
+    fn push(&mut self, field: OxmField, key: Piece<'a>) {
         let id = |field: &OxmField| {
             let id = field.id();
             (id.class, id.field, id.experimenter)
         };
-        match self.fields.iter().find(|(other, _)| id(other) == id(&field)) {
-            Some((other, _)) if *other != field => Err(key.fault("each field only once")),
-            Some(_) => Ok(()),
-            None => {
-                self.fields.push((field, key));
-                Ok(())
-            }
+        // The last word is the one that counts; that anything matches goes without saying.
+        let is_option = Field::of(field.id()).is_some_and(Field::is_tunnel_option);
+        let matches_all = field.canonical().is_none() && !is_option;
+        match self.fields.iter().position(|(other, _)| id(other) == id(&field)) {
+            Some(at) if matches_all => drop(self.fields.remove(at)),
+            Some(at) => self.fields[at] = (field, key),
+            None if matches_all => {}
+            None => self.fields.push((field, key)),
         }
     }
 
@@ -170,22 +183,22 @@ impl<'a> MatchBuilder<'a> {
             } else {
                 Masked::new(tci & vid_mask, vid_mask)
             };
-            self.push(OxmField::VlanVid(vid), key)?;
+            self.push(OxmField::VlanVid(vid), key);
         }
         match mask >> 13 {
             0 => Ok(()),
             // Without a tag there is no priority.
             7 if tci & VLAN_PRESENT == 0 && tci >> 13 == 0 => Ok(()),
-            7 => self.push(OxmField::VlanPcp(u8::try_from(tci >> 13).unwrap_or(7)), key),
+            7 => {
+                self.push(OxmField::VlanPcp(u8::try_from(tci >> 13).unwrap_or(7)), key);
+                Ok(())
+            }
             _ => Err(value.fault("a mask that covers all bits of the priority or none")),
         }
     }
 
     fn eth_type(&self) -> Option<u16> {
-        self.fields.iter().find_map(|(field, _)| match field {
-            OxmField::EthType(type_) => Some(*type_),
-            _ => None,
-        })
+        self.fields.iter().find_map(|(field, _)| field.ethertype())
     }
 
     fn ip_proto(&self) -> Option<u8> {
@@ -213,6 +226,18 @@ impl<'a> MatchBuilder<'a> {
     }
 }
 
+/// Does the field say that there is an Ethernet header?
+const fn is_of_ethernet(field: &OxmField) -> bool {
+    !matches!(
+        field,
+        OxmField::InPort(_)
+            | OxmField::InPhyPort(_)
+            | OxmField::Metadata(_)
+            | OxmField::TunnelId(_)
+            | OxmField::Raw(_)
+    )
+}
+
 /// Wide registers are several of 32 bits.
 fn registers(field: OxmField) -> Vec<OxmField> {
     let parts = || {
@@ -238,30 +263,23 @@ fn registers(field: OxmField) -> Vec<OxmField> {
     parts().unwrap_or_else(|| vec![field])
 }
 
-/// The place of a field in the order in which Open vSwitch sends them.
-fn place(field: &OxmField) -> usize {
+/// The place of a field in the order in which Open vSwitch sends them, and within its family.
+fn place(field: &OxmField) -> (usize, usize) {
     let name = Field::of(field.id()).map(Field::name).unwrap_or_default();
-    match name
-        .strip_prefix("reg")
-        .and_then(|number| number.parse::<usize>().ok())
-    {
-        Some(register) => REGISTERS + register,
-        None => ORDER
-            .iter()
-            .position(|other| *other == name)
-            .map_or(usize::MAX, |at| {
-                // After the registers comes what is below this word.
-                if ORDER[..at].contains(&"reg") {
-                    REGISTERS + 16 + at
-                } else {
-                    at
-                }
-            }),
-    }
+    let member = |family: &str| {
+        name.strip_prefix(family)
+            .and_then(|number| number.parse::<usize>().ok())
+    };
+    ORDER
+        .iter()
+        .enumerate()
+        .find_map(|(at, other)| match *other {
+            family @ ("reg" | "tun_metadata") => member(family).map(|member| (at, member)),
+            other => (other == name).then_some((at, 0)),
+        })
+        .unwrap_or((usize::MAX, 0))
 }
 
-/// Beyond all places before the registers.
-const REGISTERS: usize = 1000;
 /// Names in the order in which Open vSwitch sends them.
 #[rustfmt::skip]
 const ORDER: &[&str] = &[
@@ -271,7 +289,7 @@ const ORDER: &[&str] = &[
     "tcp_flags", "udp_src", "udp_dst", "sctp_src", "sctp_dst", "icmp_type", "icmp_code", "icmpv6_type",
     "icmpv6_code", "nd_reserved", "nd_target", "nd_options_type", "nd_sll", "nd_tll", "arp_op", "arp_spa", "arp_tpa",
     "arp_sha", "arp_tha", "tun_id", "tun_flags", "tun_src", "tun_dst", "tun_ipv6_src", "tun_ipv6_dst", "tun_gbp_id",
-    "tun_gbp_flags", "tun_erspan_idx", "tun_erspan_ver", "tun_erspan_dir", "tun_erspan_hwid", "tun_gtpu_flags",
+    "tun_gbp_flags", "tun_metadata", "tun_erspan_idx", "tun_erspan_ver", "tun_erspan_dir", "tun_erspan_hwid", "tun_gtpu_flags",
     "tun_gtpu_msgtype", "nsh_flags", "nsh_ttl", "nsh_mdtype", "nsh_np", "nsh_spi", "nsh_si", "nsh_c1", "nsh_c2",
     "nsh_c3", "nsh_c4", "reg", "pkt_mark", "ct_state", "ct_zone", "ct_mark", "ct_label", "ct_nw_src", "ct_ipv6_src",
     "ct_nw_dst", "ct_ipv6_dst", "ct_nw_proto", "ct_tp_src", "ct_tp_dst", "metadata",

@@ -10,6 +10,7 @@ mod group;
 mod matching;
 mod meter;
 mod nicira;
+mod option;
 mod piece;
 mod subfield;
 mod value;

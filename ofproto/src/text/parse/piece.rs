@@ -12,7 +12,7 @@ pub(super) struct Piece<'a> {
     pub(super) at: usize,
 }
 
-/// A key, and its value if there is one: `key`, `key=value`, `key:value` or `key(value)`.
+/// A key, and its value if there is one: `key`, `key=value`, `key:value`, `key(value)` or `key(value)->field`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair<'a> {
     pub(super) key: Piece<'a>,
@@ -43,6 +43,17 @@ impl<'a> Piece<'a> {
             let piece = self.from(at).to(part.len());
             at += part.len() + separator.len_utf8();
             piece
+        })
+    }
+
+    /// The parts between any of these characters that are not empty.
+    pub(super) fn words(self, separators: &[char]) -> impl Iterator<Item = Self> {
+        let mut left = self;
+        std::iter::from_fn(move || {
+            left = left.from(left.text.len() - left.text.trim_start_matches(separators).len());
+            let word = left.to(left.text.find(separators).unwrap_or(left.text.len()));
+            left = left.from(word.text.len());
+            (!word.text.is_empty()).then_some(word)
         })
     }
 
@@ -116,6 +127,16 @@ impl<'a> Pairs<'a> {
             Some('(') => {
                 let end = matching_parenthesis(rest)?;
                 let left = rest.from(end + 1);
+                if left.text.starts_with("->") {
+                    // `(value)->field`: the value is all that follows the first parenthesis.
+                    let value = rest.from(1);
+                    let end = left.text.find(SEPARATORS).unwrap_or(left.text.len()) + left.at - value.at;
+                    self.left = value.from(end);
+                    return Ok(Some(Pair {
+                        key,
+                        value: Some(value.to(end)),
+                    }));
+                }
                 if !left.text.is_empty() && !left.text.starts_with(SEPARATORS) {
                     return Err(left.fault("`,` or the end"));
                 }

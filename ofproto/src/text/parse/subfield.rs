@@ -1,6 +1,7 @@
 //! A field or some bits of it: `NXM_NX_REG0[0..7]`, `reg0[3]`, `eth_src`.
 
 use super::Fault;
+use super::field::named_in_action;
 use super::piece::Piece;
 use crate::text::fields::Field;
 
@@ -20,7 +21,7 @@ impl Subfield {
             Some((name, range)) => (name, Some(range)),
             None => (text, None),
         };
-        let field = field(name).ok_or_else(|| name.fault("a field, such as NXM_NX_REG0[]"))?;
+        let field = named_in_action(name).ok_or_else(|| name.fault("a field, such as NXM_NX_REG0[]"))?;
         let whole = Self {
             field,
             offset: 0,
@@ -56,15 +57,30 @@ impl Subfield {
         self.offset << 6 | self.bits.saturating_sub(1) & 0x3f
     }
 
+    pub(super) fn is_whole(self) -> bool {
+        self.offset == 0 && self.bits == self.field.bits()
+    }
+
+    /// The largest number that fits.
+    pub(super) fn ones(self) -> u128 {
+        u128::MAX
+            .checked_shr(128u32.saturating_sub(self.bits.into()))
+            .unwrap_or(0)
+    }
+
+    /// How the field is called on the wire, where there is no room for an experimenter.
+    pub(super) fn short_header(self, text: Piece<'_>) -> Result<Vec<u8>, Fault> {
+        let header = self.header(text)?;
+        if header.len() > 4 {
+            return Err(text.fault("a field that has a number other than an experimenter's"));
+        }
+        Ok(header)
+    }
+
     /// How the field is called on the wire.
     pub(super) fn header(self, text: Piece<'_>) -> Result<Vec<u8>, Fault> {
         self.field
             .header()
             .ok_or_else(|| text.fault("a field that has a number on the wire"))
     }
-}
-
-/// The field of this name, be it the one of `ovs-ofctl` or the one on the wire.
-pub(super) fn field(name: Piece<'_>) -> Option<Field> {
-    Field::named_on_wire(name.text).or_else(|| super::field::named(name))
 }

@@ -77,6 +77,17 @@ impl Body {
         body.bytes(value).zeros(padding)
     }
 
+    /// A property in the manner of `encap`, whose type and length have eight bits each.
+    pub(super) fn short_property(self, class: u16, type_: u8, value: &[u8]) -> Self {
+        let length = value.len() + 4;
+        let padding = length.next_multiple_of(8) - length;
+        let length = u8::try_from(length).unwrap_or(u8::MAX);
+        self.u16(class)
+            .bytes(&[type_, length])
+            .bytes(value)
+            .zeros(padding)
+    }
+
     /// The action, filled up with zeros to a multiple of eight bytes.
     pub(in crate::text::parse) fn action(mut self) -> Action {
         self.0.resize(self.0.len().next_multiple_of(8), 0);

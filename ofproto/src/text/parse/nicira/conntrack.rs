@@ -12,7 +12,6 @@ use crate::{Action, Actions};
 pub(super) fn parse(pair: Pair<'_>, context: Context) -> Result<Action, Fault> {
     let (mut flags, mut table, mut alg) = (0u16, ALL_TABLES, 0u16);
     let (mut source, mut zone) = (vec![0; 4], 0u16);
-    let mut translation = None;
     let mut actions = Actions::new();
     let nothing = pair.key.from(pair.key.text.len());
     let mut options = pair.value.unwrap_or(nothing).pairs();
@@ -45,11 +44,11 @@ pub(super) fn parse(pair: Pair<'_>, context: Context) -> Result<Action, Fault> {
                     _ => return Err(value.fault("`ftp` or `tftp`")),
                 };
             }
-            "nat" => translation = Some(nat::parse(option)?),
+            "nat" => actions.push(nat::parse(option)?),
             "exec" => {
-                let mut list = ActionList::within(context);
+                let mut list = ActionList::within(context.tracked());
                 list.extend(option.value("actions in parentheses")?)?;
-                actions = list.finish()?;
+                actions.extend(list.finish()?);
             }
             _ => return Err(key.fault("`commit`, `force`, `table`, `zone`, `alg`, `nat` or `exec`")),
         }
@@ -59,8 +58,6 @@ pub(super) fn parse(pair: Pair<'_>, context: Context) -> Result<Action, Fault> {
     }
     let body = Body::new(35).u16(flags).bytes(&source).u16(zone);
     let body = body.bytes(&[table, 0, 0, 0]).u16(alg);
-    // A translation comes first.
-    let actions: Vec<_> = translation.into_iter().chain(actions).collect();
     Ok(body.actions(&actions).action())
 }
 

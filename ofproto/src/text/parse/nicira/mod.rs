@@ -1,18 +1,21 @@
 //! Nicira's actions.
 
 mod body;
+mod choice;
 mod conntrack;
 mod controller;
+mod learn;
 mod nat;
+mod wrap;
 
 pub(super) use self::body::Body;
 pub(super) use self::controller::Controller;
 
 use self::body::{hex_bytes, port_of};
-use super::Fault;
 use super::actions::{ActionList, Context};
 use super::piece::{Pair, Piece};
 use super::subfield::Subfield;
+use super::{Fault, field, option};
 use crate::Action;
 use crate::text::fields::Field;
 
@@ -43,7 +46,22 @@ pub(super) fn parse(pair: Pair<'_>, context: Context) -> Result<Option<Vec<Actio
             Body::new(42).zeros(6).actions(&list.finish()?).action()
         }
         "ct" => conntrack::parse(pair, context)?,
-        "nat" => nat::parse(pair)?,
+        "nat" if context.is_tracked => nat::parse(pair)?,
+        "learn" => learn::parse(pair.value("the flow to make")?)?,
+        "multipath" => choice::parse_multipath(pair.value("how to choose")?)?,
+        "bundle" => choice::parse_bundle(pair.value("how to choose")?, false)?,
+        "bundle_load" => choice::parse_bundle(pair.value("how to choose")?, true)?,
+        "sample" => parse_sample(pair.value("how much and for whom")?)?,
+        "encap" => wrap::parse_encap(pair.value("a header")?)?,
+        "decap" => wrap::parse_decap(pair)?,
+        "check_pkt_larger" => parse_check_larger(pair.value("a length, `->` and a bit")?)?,
+        "delete_field" => {
+            let value = pair.value("a tunnel option")?;
+            let field = field::named_in_action(value).filter(|field| field.is_tunnel_option());
+            let header = field.and_then(Field::header);
+            let header = header.ok_or_else(|| value.fault("a tunnel option, such as tun_metadata0"))?;
+            Body::new(50).bytes(&header).zeros(10).action()
+        }
         _ => return Ok(None),
     };
     Ok(Some(vec![action]))
@@ -94,7 +112,8 @@ pub(super) fn decrement_for(text: Piece<'_>) -> Result<Action, Fault> {
 pub(super) fn load(field: Field, value: u128, mask: u128) -> Option<Vec<Action>> {
     let header = field.header()?;
     if header.len() > 4 {
-        let entry = field.nicira_entry(value, Some(mask))?;
+        let all = u128::MAX.checked_shr(128u32.saturating_sub(field.bits().into()));
+        let entry = field.nicira_entry(value, Some(mask).filter(|mask| Some(*mask) != all))?;
         return Some(vec![Body::new(33).bytes(&entry).action()]);
     }
     let mut loads = Vec::new();
@@ -109,6 +128,58 @@ pub(super) fn load(field: Field, value: u128, mask: u128) -> Option<Vec<Action>>
         loads.push(Body::new(7).u16(range).bytes(&header).u64(part).action());
     }
     Some(loads)
+}
+
+/// `check_pkt_larger(1500)->reg0[0]`, of which this is what follows the first parenthesis.
+fn parse_check_larger(text: Piece<'_>) -> Result<Action, Fault> {
+    let Some((length, target)) = text.split_once(")->").or_else(|| text.split_once("->")) else {
+        return Err(text.from(text.text.len()).fault("`->` and a bit of a field"));
+    };
+    let bit = Subfield::parse(target)?;
+    if bit.bits != 1 {
+        return Err(target.fault("one bit of a field"));
+    }
+    let body = Body::new(49).u16(length.u16()?).u16(bit.offset);
+    Ok(body.bytes(&bit.header(target)?).action())
+}
+
+/// `sample(probability=100,collector_set_id=1,obs_domain_id=2,obs_point_id=3,sampling_port=4,egress)`.
+fn parse_sample(text: Piece<'_>) -> Result<Action, Fault> {
+    let (mut probability, mut ids) = (0u16, [0u32; 3]);
+    let (mut port, mut direction) = (None, 0);
+    let mut options = text.pairs();
+    while let Some(option) = options.next()? {
+        match option.key.text {
+            "probability" => probability = option.value("a number out of 65535")?.u16()?,
+            "sampling_port" => port = Some(port_of(option.value("a port")?)?),
+            "ingress" => direction = 1,
+            "egress" => direction = 2,
+            name => match SAMPLE_IDS.iter().position(|id| *id == name) {
+                Some(at) => ids[at] = option.value("a number")?.u32()?,
+                None => {
+                    let words = "`probability`, an id, `sampling_port`, `ingress` or `egress`";
+                    return Err(option.key.fault(words));
+                }
+            },
+        }
+    }
+    if probability == 0 {
+        return Err(text.fault("a `probability` above 0"));
+    }
+    // No port is as good as none given.
+    let port = port.filter(|port| *port != NO_PORT);
+    let subtype = match (direction, port) {
+        (0, None) => 29,
+        (0, Some(_)) => 38,
+        _ => 41,
+    };
+    let body = ids
+        .into_iter()
+        .fold(Body::new(subtype).u16(probability), Body::u32);
+    Ok(match subtype {
+        29 => body.action(),
+        _ => body.u16(port.unwrap_or(NO_PORT)).bytes(&[direction]).action(),
+    })
 }
 
 fn parse_resubmit(text: Piece<'_>) -> Result<Action, Fault> {
@@ -136,10 +207,11 @@ fn parse_load(text: Piece<'_>) -> Result<Vec<Action>, Fault> {
         return Err(text.from(text.text.len()).fault("`->` and a field"));
     };
     let field = Subfield::parse(target)?;
-    let ones = u128::MAX
-        .checked_shr(128u32.saturating_sub(field.bits.into()))
-        .unwrap_or(0);
+    let ones = field.ones();
     let number = value.number(ones)?;
+    if field.field.is_tunnel_option() {
+        return Ok(vec![option::load(field, number)]);
+    }
     load(field.field, number << field.offset, ones << field.offset)
         .ok_or_else(|| target.fault("a field that has a number on the wire"))
 }
@@ -151,6 +223,9 @@ fn parse_move(text: Piece<'_>) -> Result<Action, Fault> {
     let (source, target) = (Subfield::parse(from)?, Subfield::parse(to)?);
     if source.bits != target.bits {
         return Err(to.fault(format!("as many bits as in `{}`", from.text)));
+    }
+    if !target.field.is_writable() {
+        return Err(to.fault("a field that can be written"));
     }
     let body = Body::new(6).u16(source.bits).u16(source.offset);
     let body = body.u16(target.offset).bytes(&source.header(from)?);
@@ -189,3 +264,7 @@ fn parse_fin_timeout(text: Piece<'_>) -> Result<Action, Fault> {
 /// `OFPP_IN_PORT` in 16 bits.
 const IN_PORT: u16 = 0xfff8;
 const ALL_TABLES: u8 = 0xff;
+/// `OFPP_NONE` in 16 bits.
+const NO_PORT: u16 = 0xffff;
+/// Whom samples are for, in the order of the wire.
+const SAMPLE_IDS: &[&str] = &["collector_set_id", "obs_domain_id", "obs_point_id"];
