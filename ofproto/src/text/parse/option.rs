@@ -25,7 +25,7 @@ pub(super) fn parse_to_set(field: Field, text: Piece<'_>) -> Result<Action, Faul
         return Err(text.fault("a value"));
     }
     match parse(field, text)? {
-        OxmField::Raw(raw) if raw.has_mask => Ok(load_action(OxmField::Raw(raw))),
+        OxmField::Raw(raw) if raw.has_mask => Ok(load_action(&OxmField::Raw(raw))),
         field => Ok(Action::SetField(field)),
     }
 }
@@ -34,11 +34,11 @@ pub(super) fn parse_to_set(field: Field, text: Piece<'_>) -> Result<Action, Faul
 pub(super) fn load(target: Subfield, number: u128) -> Action {
     let value = bits_at(target, |bit| number.checked_shr(bit.into()).unwrap_or(0) & 1 == 1);
     let mask = (!target.is_whole()).then(|| bits_at(target, |_| true));
-    load_action(OxmField::Raw(raw(target.field, value, mask)))
+    load_action(&OxmField::Raw(raw(target.field, value, mask)))
 }
 
 /// `nx_action_reg_load2`.
-fn load_action(field: OxmField) -> Action {
+fn load_action(field: &OxmField) -> Action {
     let mut entry = BytesMut::new();
     // Too long a value is found when the whole is encoded.
     let _ = field.put(&mut entry);
