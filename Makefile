@@ -4,7 +4,7 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/target/tools
 EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd-restart uplink-down
 
-.PHONY: help setup build demo test lint deny experiments bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy clean
+.PHONY: help setup build demo test lint deny experiments bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,10 +71,16 @@ fuzz-smoke fuzz:
 		-max_total_time=$(FUZZ_SECONDS) -max_len=2048 -timeout=25 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
 		corpus/$$0 ../../ofproto/fuzz/seeds ../../ofproto/tests/vectors/ovs'
 
-fuzz-proxy: ## fuzz what the proxies read below QUIC, for an hour
+FUZZ_PROXY_TARGETS := shim socks5 http_connect wire config
+fuzz-proxy-smoke: FUZZ_SECONDS := 60
+fuzz-proxy-smoke: ## fuzz what the proxies read, each target for a minute
+fuzz-proxy: FUZZ_SECONDS := 3600
+fuzz-proxy: ## fuzz what the proxies read, each target for an hour
+fuzz-proxy-smoke fuzz-proxy:
 	cd proxy/fuzz && RUSTFLAGS="$(SANCOV)" $(CARGO) build --release --locked --target $(HOST) --target-dir ../../target/fuzz
-	mkdir -p target/fuzz/corpus/shim && cd target/fuzz && $(HOST)/release/shim -max_total_time=3600 -max_len=2048 \
-		-timeout=25 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 corpus/shim ../../proxy/fuzz/seeds
+	cd target/fuzz && echo $(FUZZ_PROXY_TARGETS) | xargs -n1 -P$$(nproc) sh -c 'mkdir -p corpus/$$0 && $(HOST)/release/$$0 \
+		-max_total_time=$(FUZZ_SECONDS) -max_len=2048 -timeout=25 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
+		corpus/$$0 ../../proxy/fuzz/seeds/$$0'
 
 clean: ## remove build products and whatever a lab left behind
 	-[ -x target/release/testbed ] && target/release/testbed clean

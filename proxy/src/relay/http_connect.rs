@@ -2,27 +2,40 @@
 
 use std::str::FromStr;
 
-use bytes::{Bytes, BytesMut};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::Way;
+use super::opening::Opening;
 use super::splice::prepare;
 use super::wire::Refusal;
 use crate::target::Target;
 
-/// Why a request is not served, as a status line.
+/// Why a request is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadRequest {
     /// It is not HTTP, or its target is none.
     Malformed,
     /// Its method is not CONNECT.
     Method,
+    /// Its head has no end within [`MAX_HEAD`] bytes.
+    TooLong,
 }
 
-/// The target in the head of a request: everything up to the empty line.
-pub fn parse(head: &[u8]) -> Result<Target, BadRequest> {
+/// The target of the request at the start of `bytes`, and the length of its head, which ends with an empty line; `None`
+/// while it is not all there.
+pub fn parse(bytes: &[u8]) -> Result<Option<(Target, usize)>, BadRequest> {
+    let within = bytes.get(..MAX_HEAD).unwrap_or(bytes);
+    let end = within.windows(END.len()).position(|window| window == END);
+    match (end.and_then(|end| within.get(..end)), bytes.len()) {
+        (Some(head), _) => Ok(Some((parse_head(head)?, head.len() + END.len()))),
+        (None, MAX_HEAD..) => Err(BadRequest::TooLong),
+        (None, _) => Ok(None),
+    }
+}
+
+fn parse_head(head: &[u8]) -> Result<Target, BadRequest> {
     let head = std::str::from_utf8(head).map_err(|_| BadRequest::Malformed)?;
     let line = head.lines().next().ok_or(BadRequest::Malformed)?;
     let mut words = line.split(' ');
@@ -40,11 +53,12 @@ pub fn parse(head: &[u8]) -> Result<Target, BadRequest> {
 pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
     prepare(&tcp);
     let patience = way.shared.config.limits.connect;
-    let (head, rest) = timeout(patience, read_head(&mut tcp)).await??;
-    let target = match parse(&head) {
+    let mut opening = Opening::default();
+    let target = match timeout(patience, opening.read(&mut tcp, parse)).await?? {
         Ok(target) => target,
         Err(BadRequest::Malformed) => return refuse(tcp, "400 Bad Request", "").await,
         Err(BadRequest::Method) => return refuse(tcp, "405 Method Not Allowed", "Allow: CONNECT\r\n").await,
+        Err(BadRequest::TooLong) => return refuse(tcp, "431 Request Header Fields Too Large", "").await,
     };
     let opened = async {
         let mut opened = way.open(&target).await?;
@@ -56,7 +70,7 @@ pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
             tcp.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 .await?;
             // What the application sent behind its request, without waiting for the answer.
-            opened.pair.send.write_chunk(rest).await?;
+            opened.pair.send.write_chunk(opening.rest()).await?;
             way.join(tcp, opened, false, &target).await;
             Ok(())
         }
@@ -73,58 +87,50 @@ pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
     }
 }
 
-/// The head of the request, and what came behind it.
-async fn read_head(tcp: &mut TcpStream) -> anyhow::Result<(Bytes, Bytes)> {
-    let mut read = BytesMut::with_capacity(1024);
-    loop {
-        if let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-            let head = read.split_to(end + 4).freeze();
-            return Ok((head, read.freeze()));
-        }
-        anyhow::ensure!(read.len() < MAX_HEAD, "the request's head is too long");
-        anyhow::ensure!(tcp.read_buf(&mut read).await? > 0, "the request ends early");
-    }
-}
-
 async fn refuse(mut tcp: TcpStream, status: &str, header: &str) -> anyhow::Result<()> {
     let response = format!("HTTP/1.1 {status}\r\n{header}Content-Length: 0\r\nConnection: close\r\n\r\n");
     tcp.write_all(response.as_bytes()).await?;
     Ok(tcp.shutdown().await?)
 }
 
-const MAX_HEAD: usize = 16 << 10;
+/// The longest head of a request, in bytes.
+pub const MAX_HEAD: usize = 16 << 10;
+const END: &[u8] = b"\r\n\r\n";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_target_is_in_the_first_line() {
-        let target = parse(b"CONNECT server.lan:443 HTTP/1.1\r\nHost: other:1\r\n\r\n").unwrap();
-        assert_eq!(target.to_string(), "server.lan:443");
-        let target = parse(b"CONNECT [2001:db8::1]:443 HTTP/1.0\r\n\r\n").unwrap();
+    fn the_target_is_in_the_first_line_and_data_may_follow() {
+        let request = b"CONNECT server.lan:443 HTTP/1.1\r\nHost: other:1\r\n\r\ndata";
+        let (target, length) = parse(request).unwrap().unwrap();
+        assert_eq!(
+            (target.to_string().as_str(), &request[length..]),
+            ("server.lan:443", &b"data"[..])
+        );
+        let (target, _) = parse(b"CONNECT [2001:db8::1]:443 HTTP/1.0\r\n\r\n").unwrap().unwrap();
         assert_eq!(target.to_string(), "[2001:db8::1]:443");
+        assert_eq!(parse(&request[..30]), Ok(None));
     }
 
     #[test]
     fn everything_else_is_refused() {
         let malformed = [
-            &b""[..],
-            b"\r\n\r\n",
+            &b"\r\n\r\n"[..],
             b"CONNECT server HTTP/1.1\r\n\r\n",
             b"CONNECT server:443\r\n\r\n",
             b"CONNECT server:443 HTTP/2\r\n\r\n",
             b"CONNECT a:1 b:2 HTTP/1.1\r\n\r\n",
             b"CONNECT http://a:1/ HTTP/1.1\r\n\r\n",
             b"CONNECT \xff:1 HTTP/1.1\r\n\r\n",
-            b"\x05\x01\x00",
+            b"\x05\x01\x00\r\n\r\n",
         ];
         for head in malformed {
             assert_eq!(parse(head), Err(BadRequest::Malformed), "{}", head.escape_ascii());
         }
-        assert_eq!(
-            parse(b"GET http://server/ HTTP/1.1\r\n\r\n"),
-            Err(BadRequest::Method)
-        );
+        let get = parse(b"GET http://server/ HTTP/1.1\r\n\r\n");
+        assert_eq!(get, Err(BadRequest::Method));
+        assert_eq!(parse(&[b'a'; MAX_HEAD]), Err(BadRequest::TooLong));
     }
 }

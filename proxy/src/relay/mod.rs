@@ -10,6 +10,7 @@ pub(crate) mod datagram;
 pub(crate) mod flows;
 pub(crate) mod forward;
 pub mod http_connect;
+mod opening;
 pub(crate) mod serve;
 pub mod socks5;
 pub(crate) mod socks5_udp;

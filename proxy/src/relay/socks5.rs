@@ -3,10 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use bytes::{BufMut, Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::opening::Opening;
 use super::splice::prepare;
 use super::wire::Refusal;
 use super::{Way, socks5_udp};
@@ -22,11 +23,8 @@ pub enum Command {
 }
 
 /// Why there is no command.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SocksError {
-    /// The connection broke or ended.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
     /// The application speaks something else.
     #[error("not SOCKS5")]
     NotSocks,
@@ -41,54 +39,50 @@ pub enum SocksError {
     Address,
 }
 
-/// Reads the application's greeting: it must offer to go without authentication.
-pub async fn read_greeting<R: AsyncRead + Unpin>(reader: &mut R) -> Result<(), SocksError> {
-    if reader.read_u8().await? != VERSION {
+/// The length of the application's greeting at the start of `bytes`, which must offer to go without authentication;
+/// `None` while it is not all there.
+pub fn parse_greeting(bytes: &[u8]) -> Result<Option<((), usize)>, SocksError> {
+    let Some((&version, rest)) = bytes.split_first() else {
+        return Ok(None);
+    };
+    if version != VERSION {
         return Err(SocksError::NotSocks);
     }
-    let mut methods = [0; u8::MAX as usize];
-    let count = usize::from(reader.read_u8().await?);
-    let methods = methods.get_mut(..count).unwrap_or_default();
-    reader.read_exact(methods).await?;
-    match methods.contains(&NO_AUTHENTICATION) {
-        true => Ok(()),
-        false => Err(SocksError::Methods),
+    let methods = rest
+        .split_first()
+        .and_then(|(count, rest)| rest.get(..usize::from(*count)));
+    match methods {
+        Some(methods) if methods.contains(&NO_AUTHENTICATION) => Ok(Some(((), 2 + methods.len()))),
+        Some(_) => Err(SocksError::Methods),
+        None => Ok(None),
     }
 }
 
-/// Reads the application's request.
-pub async fn read_command<R: AsyncRead + Unpin>(reader: &mut R) -> Result<Command, SocksError> {
-    if reader.read_u8().await? != VERSION {
+/// The application's request at the start of `bytes`, and its length; `None` while it is not all there.
+pub fn parse_command(bytes: &[u8]) -> Result<Option<(Command, usize)>, SocksError> {
+    if bytes.first().is_some_and(|version| *version != VERSION) {
         return Err(SocksError::NotSocks);
     }
-    let command = reader.read_u8().await?;
-    reader.read_u8().await?;
-    let target = read_target(reader).await?;
-    match command {
-        CONNECT => target.map(Command::Connect).ok_or(SocksError::Address),
+    let Some(([_, command, _, kind], address)) = bytes.split_first_chunk() else {
+        return Ok(None);
+    };
+    let Some((target, rest)) = split_target(*kind, address)? else {
+        return Ok(None);
+    };
+    let command = match *command {
+        CONNECT => Command::Connect(target.ok_or(SocksError::Address)?),
         // Where the application will send from is seldom known to it, and not needed.
-        UDP_ASSOCIATE => Ok(Command::UdpAssociate),
-        _ => Err(SocksError::Command),
-    }
+        UDP_ASSOCIATE => Command::UdpAssociate,
+        _ => return Err(SocksError::Command),
+    };
+    Ok(Some((command, bytes.len() - rest.len())))
 }
 
 /// The target and the payload of a datagram from an application (RFC 1928 §7); `None` also for fragments.
 pub fn parse_datagram(datagram: &[u8]) -> Option<(Target, &[u8])> {
-    let rest = datagram.strip_prefix(&[0, 0, 0])?;
-    let (kind, rest) = rest.split_first()?;
-    let length = match *kind {
-        ADDRESS_V4 => 4,
-        ADDRESS_V6 => 16,
-        ADDRESS_NAME => 1 + usize::from(*rest.first()?),
-        _ => return None,
-    };
-    let (address, rest) = rest.split_at_checked(length)?;
-    let (port, payload) = rest.split_at_checked(2)?;
-    let host = host(*kind, address)?;
-    Some((
-        Target::new(host, u16::from_be_bytes(port.try_into().ok()?))?,
-        payload,
-    ))
+    let (kind, address) = datagram.strip_prefix(&[0, 0, 0])?.split_first()?;
+    let (target, payload) = split_target(*kind, address).ok()??;
+    Some((target?, payload))
 }
 
 /// What goes before a datagram to an application that came from `target`.
@@ -109,17 +103,18 @@ pub fn datagram_header(target: &Target) -> Bytes {
 pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
     prepare(&tcp);
     let patience = way.shared.config.limits.connect;
-    match timeout(patience, read_greeting(&mut tcp)).await? {
+    let mut opening = Opening::default();
+    match timeout(patience, opening.read(&mut tcp, parse_greeting)).await?? {
         Ok(()) => tcp.write_all(&[VERSION, NO_AUTHENTICATION]).await?,
         Err(error) => {
-            if matches!(error, SocksError::Methods) {
+            if error == SocksError::Methods {
                 tcp.write_all(&[VERSION, NO_METHOD]).await?;
             }
             return Err(error.into());
         }
     }
-    match timeout(patience, read_command(&mut tcp)).await? {
-        Ok(Command::Connect(target)) => connect(tcp, way, &target).await,
+    match timeout(patience, opening.read(&mut tcp, parse_command)).await?? {
+        Ok(Command::Connect(target)) => connect(tcp, way, &target, opening.rest()).await,
         Ok(Command::UdpAssociate) => socks5_udp::serve(tcp, way).await,
         Err(error) => {
             let code = match error {
@@ -133,15 +128,17 @@ pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
     }
 }
 
-async fn connect(mut tcp: TcpStream, way: &Way, target: &Target) -> anyhow::Result<()> {
+/// `early` is what the application sent behind its request, without waiting for the reply.
+async fn connect(mut tcp: TcpStream, way: &Way, target: &Target, early: Bytes) -> anyhow::Result<()> {
     let opened = async {
         let mut opened = way.open(target).await?;
         opened.answer(way.shared.config.limits.connect).await?;
         Ok(opened)
     };
     match opened.await {
-        Ok(opened) => {
+        Ok(mut opened) => {
             tcp.write_all(&reply(SUCCEEDED, None)).await?;
+            opened.pair.send.write_chunk(early).await?;
             way.join(tcp, opened, false, target).await;
         }
         Err(refusal) => {
@@ -174,26 +171,24 @@ fn put_ip(buffer: &mut BytesMut, ip: IpAddr) {
     }
 }
 
-async fn read_target<R: AsyncRead + Unpin>(reader: &mut R) -> Result<Option<Target>, SocksError> {
-    let mut address = [0; u8::MAX as usize + 1];
-    let kind = reader.read_u8().await?;
-    let length = match kind {
-        ADDRESS_V4 => 4,
-        ADDRESS_V6 => 16,
-        ADDRESS_NAME => {
-            let length = reader.read_u8().await?;
-            address[0] = length;
-            1 + usize::from(length)
-        }
+/// What an address of this kind and a port say, and what is behind them; `None` while they are not all there. Inside,
+/// `None` is a bad name, or port 0.
+fn split_target(kind: u8, bytes: &[u8]) -> Result<Option<(Option<Target>, &[u8])>, SocksError> {
+    let length = match (kind, bytes.first()) {
+        (ADDRESS_V4, _) => 4,
+        (ADDRESS_V6, _) => 16,
+        (ADDRESS_NAME, Some(length)) => 1 + usize::from(*length),
+        (ADDRESS_NAME, None) => return Ok(None),
         _ => return Err(SocksError::Address),
     };
-    let address = address.get_mut(..length).ok_or(SocksError::Address)?;
-    let start = usize::from(kind == ADDRESS_NAME);
-    reader
-        .read_exact(address.get_mut(start..).unwrap_or_default())
-        .await?;
-    let port = reader.read_u16().await?;
-    Ok(host(kind, address).and_then(|host| Target::new(host, port)))
+    let split = bytes
+        .split_at_checked(length)
+        .and_then(|(address, rest)| Some((address, rest.split_first_chunk()?)));
+    Ok(split.map(|(address, (port, rest))| {
+        let host = host(kind, address);
+        let target = host.and_then(|host| Target::new(host, u16::from_be_bytes(*port)));
+        (target, rest)
+    }))
 }
 
 /// A host from the bytes of an address; those of a name begin with its length. Some applications write addresses as
@@ -239,29 +234,26 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn commands_are_read() {
-        let connect = read_command(&mut &b"\x05\x01\x00\x03\x0aserver.lan\x00\x50rest"[..]).await;
-        assert_eq!(
-            connect.unwrap(),
-            Command::Connect("server.lan:80".parse().unwrap())
-        );
-        let connect = read_command(&mut &b"\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50"[..]).await;
-        assert_eq!(connect.unwrap(), Command::Connect("10.0.0.1:80".parse().unwrap()));
-        let associate = read_command(&mut &b"\x05\x03\x00\x01\x00\x00\x00\x00\x00\x00"[..]).await;
-        assert_eq!(associate.unwrap(), Command::UdpAssociate);
+    #[test]
+    fn commands_are_read_and_what_follows_is_left() {
+        let connect = |target: &str, length| Ok(Some((Command::Connect(target.parse().unwrap()), length)));
+        let by_name = parse_command(b"\x05\x01\x00\x03\x0aserver.lan\x00\x50rest");
+        assert_eq!(by_name, connect("server.lan:80", 17));
+        let by_address = parse_command(b"\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50");
+        assert_eq!(by_address, connect("10.0.0.1:80", 10));
+        let associate = parse_command(b"\x05\x03\x00\x01\x00\x00\x00\x00\x00\x00");
+        assert_eq!(associate, Ok(Some((Command::UdpAssociate, 10))));
+        assert_eq!(parse_greeting(b"\x05\x02\x01\x00\x05"), Ok(Some(((), 4))));
     }
 
-    #[tokio::test]
-    async fn what_is_not_supported_is_refused() {
-        let bind = read_command(&mut &b"\x05\x02\x00\x01\x0a\x00\x00\x01\x00\x50"[..]).await;
-        assert!(matches!(bind, Err(SocksError::Command)));
-        let name = read_command(&mut &b"\x05\x01\x00\x03\x01/\x00\x50"[..]).await;
-        assert!(matches!(name, Err(SocksError::Address)));
-        let greeting = read_greeting(&mut &b"\x05\x01\x02"[..]).await;
-        assert!(matches!(greeting, Err(SocksError::Methods)));
-        let http = read_greeting(&mut &b"GET / HTTP/1.1"[..]).await;
-        assert!(matches!(http, Err(SocksError::NotSocks)));
+    #[test]
+    fn what_is_not_supported_is_refused() {
+        let bind = parse_command(b"\x05\x02\x00\x01\x0a\x00\x00\x01\x00\x50");
+        assert_eq!(bind, Err(SocksError::Command));
+        let name = parse_command(b"\x05\x01\x00\x03\x01/\x00\x50");
+        assert_eq!(name, Err(SocksError::Address));
+        assert_eq!(parse_greeting(b"\x05\x01\x02"), Err(SocksError::Methods));
+        assert_eq!(parse_greeting(b"GET / HTTP/1.1"), Err(SocksError::NotSocks));
     }
 
     #[test]
@@ -286,9 +278,8 @@ mod tests {
                 let again = [&datagram_header(&target)[..], payload].concat();
                 prop_assert_eq!(parse_datagram(&again), Some((target, payload)));
             }
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            let _ = runtime.block_on(read_greeting(&mut &bytes[..]));
-            let _ = runtime.block_on(read_command(&mut &bytes[..]));
+            let _ = parse_greeting(&bytes);
+            let _ = parse_command(&bytes);
         }
     }
 }
