@@ -12,7 +12,7 @@ use crate::target::{Host, Target};
 ///
 /// Addresses that lead to this machine or its surroundings (loopback, link-local with the metadata services of clouds,
 /// unspecified, multicast) are permitted only by a rule with exactly such an address or network: neither by `*`, nor
-/// by a larger network, nor by a name that resolves to them.
+/// by a larger network, nor by a name that resolves to them. The same holds for IPv6 addresses that carry them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowList(Vec<Rule>);
 
@@ -46,7 +46,7 @@ impl AllowList {
     /// Whether `target` may be connected to at `address`, which is what its host is or resolves to.
     pub fn permits(&self, target: &Target, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        let special = SPECIAL.iter().find(|net| net.contains(&address));
+        let special = special(address);
         self.rules_for(target).any(|rule| match &rule.hosts {
             Hosts::Net(net) => net.contains(&address) && special.is_none_or(|special| special.contains(net)),
             Hosts::Any | Hosts::Name(_) => special.is_none(),
@@ -113,32 +113,71 @@ impl FromStr for Rule {
     }
 }
 
+/// The network of special addresses that `address` belongs to.
+fn special(address: IpAddr) -> Option<IpNet> {
+    let listed = |address| SPECIAL.into_iter().find(|net| net.contains(&address));
+    let carried = |ip: Ipv6Addr| {
+        CARRIERS.iter().find_map(|carrier| {
+            let length = carrier.prefix_len();
+            let inner = u32::try_from(u128::from(ip) << length >> 96).ok()?;
+            let inner = listed(IpAddr::V4(inner.into())).filter(|_| carrier.contains(&ip))?;
+            let net = Ipv6Net::new(ip, length + inner.prefix_len()).ok()?;
+            Some(IpNet::V6(net.trunc()))
+        })
+    };
+    match address {
+        IpAddr::V4(_) => listed(address),
+        IpAddr::V6(ip) => listed(address).or_else(|| carried(ip)),
+    }
+}
+
 /// RFC 6890's "this host", loopback and link-local (169.254.169.254 and 169.254.170.2 are the clouds' metadata
-/// services), multicast and broadcast; and the metadata services that live elsewhere.
-const SPECIAL: [IpNet; 11] = [
+/// services), multicast and broadcast; the metadata services that live elsewhere; and RFC 8215's prefix, where only the
+/// network's operator knows which IPv4 addresses are behind it.
+const SPECIAL: [IpNet; 16] = [
     v4([0, 0, 0, 0], 8),
     v4([127, 0, 0, 0], 8),
     v4([169, 254, 0, 0], 16),
     v4([224, 0, 0, 0], 4),
     v4([255, 255, 255, 255], 32),
     v4([100, 100, 100, 200], 32),
+    v4([168, 63, 129, 16], 32),
+    v4([192, 0, 0, 192], 32),
     v6([0, 0, 0, 0, 0, 0, 0, 0], 128),
     v6([0, 0, 0, 0, 0, 0, 0, 1], 128),
     v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10),
     v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8),
     v6([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254], 128),
+    v6([0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254], 128),
+    v6([0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42], 128),
+    v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48),
+];
+
+/// What an IPv4 address may stand behind in an IPv6 address, besides `::ffff:`, which is the same address: NAT64 (RFC
+/// 6052), 6to4 (RFC 3056), IPv4-compatible (RFC 4291 §2.5.5.1) and IPv4-translated (RFC 2765) addresses.
+const CARRIERS: [Ipv6Net; 4] = [
+    net([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96),
+    net([0x2002, 0, 0, 0, 0, 0, 0, 0], 16),
+    net([0, 0, 0, 0, 0, 0, 0, 0], 96),
+    net([0, 0, 0, 0, 0xffff, 0, 0, 0], 96),
 ];
 
 const fn v4([a, b, c, d]: [u8; 4], length: u8) -> IpNet {
     IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), length))
 }
 
-const fn v6([a, b, c, d, e, f, g, h]: [u16; 8], length: u8) -> IpNet {
-    IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, e, f, g, h), length))
+const fn v6(words: [u16; 8], length: u8) -> IpNet {
+    IpNet::V6(net(words, length))
+}
+
+const fn net([a, b, c, d, e, f, g, h]: [u16; 8], length: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, e, f, g, h), length)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn list(rules: &[&str]) -> AllowList {
@@ -196,6 +235,11 @@ mod tests {
             "fe80::1",
             "ff02::1",
             "fd00:ec2::254",
+            "fd20:ce::254",
+            "fd00:42::42",
+            "168.63.129.16",
+            "192.0.0.192",
+            "64:ff9b:1::7f00:1",
             "::ffff:127.0.0.1",
             "::ffff:169.254.169.254",
         ] {
@@ -214,6 +258,82 @@ mod tests {
             "169.254.169.254"
         ));
         assert!(permits(&["*:*"], "server:80", "8.8.8.8"));
+        assert!(permits(&["*:*"], "server:80", "64:ff9b::8.8.8.8"));
+        assert!(permits(
+            &["[64:ff9b::7f00:1]:80"],
+            "server:80",
+            "64:ff9b::127.0.0.1"
+        ));
+        assert!(permits(
+            &["[64:ff9b::7f00:0/112]:80"],
+            "server:80",
+            "64:ff9b::127.0.0.1"
+        ));
+        assert!(!permits(
+            &["[64:ff9b::/96]:80"],
+            "server:80",
+            "64:ff9b::127.0.0.1"
+        ));
+    }
+
+    /// The IPv6 addresses that lead to an IPv4 address.
+    fn disguises(ip: Ipv4Addr) -> [Ipv6Addr; 5] {
+        let low = u128::from(u32::from(ip));
+        [
+            ip.to_ipv6_mapped(),
+            Ipv6Addr::from(0x64_ff9b << 96 | low),
+            Ipv6Addr::from(0x2002 << 112 | low << 80 | 0x1_0000_0001),
+            Ipv6Addr::from(low),
+            Ipv6Addr::from(0xffff << 48 | low),
+        ]
+    }
+
+    /// An address in one of the special networks.
+    fn any_special() -> impl Strategy<Value = IpAddr> {
+        let within = |(net, bits): (IpNet, u128)| match net {
+            IpNet::V4(net) => {
+                let host = u32::from(net.hostmask()) & u32::try_from(bits >> 96).unwrap();
+                IpAddr::from((u32::from(net.network()) | host).to_be_bytes())
+            }
+            IpNet::V6(net) => {
+                IpAddr::from((u128::from(net.network()) | u128::from(net.hostmask()) & bits).to_be_bytes())
+            }
+        };
+        (proptest::sample::select(SPECIAL.to_vec()), any::<u128>()).prop_map(within)
+    }
+
+    proptest! {
+        #[test]
+        fn no_wide_rule_no_name_and_no_disguise_permits_a_special_address(
+            address in any_special(), wide in 0u8..=3, name: bool,
+        ) {
+            let rules = [
+                "*:*".to_owned(),
+                "evil:*".to_owned(),
+                format!("0.0.0.0/{wide}:*"),
+                format!("[::/{wide}]:*"),
+            ];
+            let list = AllowList::new(rules.iter().map(|rule| rule.parse().unwrap()).collect());
+            let disguised = match address {
+                IpAddr::V4(ip) => disguises(ip).map(IpAddr::V6).to_vec(),
+                IpAddr::V6(_) => Vec::new(),
+            };
+            for address in std::iter::once(address).chain(disguised) {
+                let target = match name {
+                    true => "evil:80".parse().unwrap(),
+                    false => Target::from(std::net::SocketAddr::new(address, 80)),
+                };
+                prop_assert!(!list.permits(&target, address), "{}", address);
+            }
+        }
+
+        #[test]
+        fn an_address_that_is_mapped_into_ipv6_is_judged_as_it_is(ip: Ipv4Addr, bits in 0u8..=32) {
+            let list = AllowList::new(vec![format!("10.0.0.0/{bits}:*").parse().unwrap()]);
+            let plain = Target::from(std::net::SocketAddr::new(ip.into(), 80));
+            let mapped = Target::from(std::net::SocketAddr::new(ip.to_ipv6_mapped().into(), 80));
+            prop_assert_eq!(list.may_permit(&plain), list.may_permit(&mapped));
+        }
     }
 
     #[test]

@@ -43,6 +43,13 @@ pub(crate) struct Handshakes {
     pub(crate) failed: Count,
 }
 
+/// Times that the configuration was read again.
+#[derive(Debug, Default)]
+pub(crate) struct Reloads {
+    pub(crate) done: Count,
+    pub(crate) refused: Count,
+}
+
 /// The counters, and with the same names their values at one moment.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {

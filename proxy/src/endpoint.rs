@@ -11,9 +11,12 @@ use noq::{
     ClientConfig, EndpointConfig, IdleTimeout, MtuDiscoveryConfig, ServerConfig, TokioRuntime,
     TransportConfig, VarInt,
 };
+use noq_proto::HashedConnectionIdGenerator;
+use ring::hmac;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::config::{Config, Peer};
+use crate::current::Current;
 use crate::figures::{Figures, ObservedFactory};
 use crate::key::PrivateKey;
 use crate::shim::header::{HEADER_LEN, Stream};
@@ -26,7 +29,7 @@ pub(crate) struct Port {
     pub(crate) endpoint: noq::Endpoint,
     pub(crate) shim: Shim,
     /// For whoever dials us; `None` when nobody can.
-    server: Option<ServerConfig>,
+    server: Option<Current<ServerConfig>>,
 }
 
 impl Port {
@@ -48,12 +51,25 @@ impl Port {
             Class::Streams | Class::Own => path_sockets(socket.local_addr()?.ip(), &config.path_ports)?,
             Class::Datagrams => Vec::new(),
         };
-        let (shim, endpoint) = bind(class, (socket, further), config, server.clone())?;
+        let (shim, endpoint) = bind(class, (socket, further), config, key, server.clone())?;
         Ok(Port {
             endpoint,
             shim,
-            server,
+            server: server.map(Current::new),
         })
+    }
+
+    /// From now on those that the configuration lists may dial us.
+    pub(crate) fn follow(&self, class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<()> {
+        let Some(server) = &self.server else {
+            return Ok(());
+        };
+        // The rest of it stays, and so whoever was sent back to prove its address is known when it comes again.
+        let mut changed = ServerConfig::clone(&server.get());
+        changed.crypto = Arc::new(crypto(class, config, key)?);
+        self.endpoint.set_server_config(Some(changed.clone()));
+        server.set(changed);
+        Ok(())
     }
 
     /// Dials `peer` at `address`.
@@ -76,10 +92,11 @@ impl Port {
         incoming: noq::Incoming,
         transport: TransportConfig,
     ) -> Result<noq::Connecting, noq::ConnectionError> {
-        let Some(mut server) = self.server.clone() else {
+        let Some(server) = &self.server else {
             incoming.refuse();
             return Err(noq::ConnectionError::LocallyClosed);
         };
+        let mut server = ServerConfig::clone(&server.get());
         server.transport_config(Arc::new(transport));
         incoming.accept_with(Arc::new(server))
     }
@@ -138,6 +155,7 @@ fn bind(
     class: Class,
     (socket, further): (UdpSocket, Vec<UdpSocket>),
     config: &Config,
+    key: &PrivateKey,
     server: Option<ServerConfig>,
 ) -> io::Result<(Shim, noq::Endpoint)> {
     let stream = match class {
@@ -149,7 +167,7 @@ fn bind(
         ..config.shim
     };
     let (shim, socket) = Shim::with_paths(socket, further, settings)?;
-    let mut settings = EndpointConfig::default();
+    let mut settings = endpoint(stream, key);
     // The shim tells its header from QUIC's by this bit.
     settings.grease_quic_bit(false);
     let runtime = Arc::new(TokioRuntime);
@@ -157,15 +175,35 @@ fn bind(
     Ok((shim, endpoint))
 }
 
+/// After a restart we know our connection ids of before and can reset those connections (RFC 9000 §10.3), so that the
+/// other side need not wait until they are silent for too long. A socket's secrets are of no use at another: whoever
+/// sends the ids of one there learns nothing (§21.11).
+fn endpoint(stream: Stream, key: &PrivateKey) -> EndpointConfig {
+    let secret = |purpose: &str| key.derive(&format!("{purpose} {stream:?}"));
+    let [a, b, c, d, e, f, g, h, ..] = secret("connection ids");
+    let ids = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+    let mut settings = EndpointConfig::new(Arc::new(hmac::Key::new(
+        hmac::HMAC_SHA256,
+        &secret("stateless resets"),
+    )));
+    settings.cid_generator(Arc::new(move || {
+        Box::new(HashedConnectionIdGenerator::from_key(ids))
+    }));
+    settings
+}
+
 fn server(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<ServerConfig> {
-    let peers = config.peers.iter().map(|peer| peer.key).collect();
-    let crypto: QuicServerConfig = tls::server(key, peers, class)?;
-    let mut server = ServerConfig::with_crypto(Arc::new(crypto));
+    let mut server = ServerConfig::with_crypto(Arc::new(crypto(class, config, key)?));
     server
         .max_incoming(MAX_INCOMING)
         .incoming_buffer_size(INCOMING_BUFFER)
         .incoming_buffer_size_total(INCOMING_BUFFER.saturating_mul(u64::from(config.limits.handshakes)));
     Ok(server)
+}
+
+fn crypto(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<QuicServerConfig> {
+    let peers = config.peers.iter().map(|peer| peer.key).collect();
+    tls::server(key, peers, class)
 }
 
 /// Where packets arrive that came by further paths.

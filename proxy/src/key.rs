@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use ring::hmac;
 use rustls::crypto::ring::{default_provider, sign};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::sign::SigningKey;
@@ -72,6 +73,14 @@ impl PrivateKey {
     pub(crate) fn signing_key(&self) -> Arc<dyn SigningKey> {
         let der = [PKCS8_PREFIX.as_slice(), &self.0].concat();
         sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(der)).expect("any 32 bytes are an Ed25519 seed")
+    }
+
+    /// A secret for another purpose, the same whenever this program runs, which tells nothing about the key.
+    pub(crate) fn derive(&self, purpose: &str) -> [u8; KEY_BYTES] {
+        let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &self.0), purpose.as_bytes());
+        tag.as_ref()
+            .try_into()
+            .expect("a tag of HMAC-SHA-256 has 32 bytes")
     }
 
     /// The public half.

@@ -1,14 +1,12 @@
-//! How connections come to be: dialled again and again, or accepted.
+//! How connections come to be: dialled or accepted.
 
-use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use noq::VarInt;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
 use crate::congestion::Algorithm;
 use crate::endpoint::{self, Port};
@@ -18,35 +16,6 @@ use crate::relay::{Shared, serve};
 use crate::target::{Host, Target};
 use crate::tls::{self, Class};
 
-/// Keeps the connection for `slot` up for ever.
-pub(crate) async fn keep_up(shared: Arc<Shared>, peer: Arc<Peer>, slot: Slot) {
-    let algorithm = match slot {
-        Slot::Own(algorithm) => algorithm,
-        Slot::Streams | Slot::Datagrams => peer.config.congestion,
-    };
-    let mut pause = FIRST_PAUSE;
-    loop {
-        match dial(&shared, &peer, slot.class(), algorithm, Some(slot)).await {
-            Ok(link) => {
-                tracing::info!(peer = peer.config.name, class = ?slot.class(), "connected");
-                let since = Instant::now();
-                let reason = link.connection.closed().await;
-                tracing::warn!(peer = peer.config.name, class = ?slot.class(), %reason, "connection lost");
-                // Somebody who throws us out at once is not asked again at once.
-                if since.elapsed() > LONGEST_PAUSE {
-                    pause = FIRST_PAUSE;
-                }
-            }
-            Err(error) => {
-                peer.counters.dial_failures.add(1);
-                tracing::warn!(peer = peer.config.name, class = ?slot.class(), "cannot connect: {error:#}");
-            }
-        }
-        sleep(with_jitter(pause)).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
-}
-
 /// Dials, and serves the connection until it ends.
 pub(crate) async fn dial(
     shared: &Arc<Shared>,
@@ -55,12 +24,11 @@ pub(crate) async fn dial(
     algorithm: Algorithm,
     slot: Option<Slot>,
 ) -> anyhow::Result<Arc<Link>> {
-    let target = match class {
-        Class::Datagrams => &peer.config.dial_datagrams,
-        Class::Streams | Class::Own => &peer.config.dial,
-    };
-    let target = target.as_ref().context("the configuration does not say where")?;
-    let patience = shared.config.limits.connect;
+    let config = peer.config();
+    let target = config
+        .dials(class)
+        .context("the configuration does not say where")?;
+    let patience = shared.config().limits.connect;
     let attempt = async {
         let mut failure = None;
         for address in resolve(target)
@@ -91,16 +59,16 @@ async fn connect(
     let figures = Figures::new(algorithm);
     let port = shared.port(class);
     let shim = port.shim.peer(address);
-    let transport = endpoint::transport(class, &shared.config, &figures, &shim, peer.min_rtt());
+    let transport = endpoint::transport(class, &shared.config(), &figures, &shim, peer.min_rtt());
     let connection = port
-        .dial(class, address, &peer.config, &shared.key, transport)?
+        .dial(class, address, &peer.config(), &shared.key, transport)?
         .await?;
     Ok(Link::new(class, true, connection, figures, shim))
 }
 
 /// Accepts connections at `port` until its endpoint is closed.
 pub(crate) async fn accept(shared: Arc<Shared>, classes: Class) {
-    let most = usize::try_from(shared.config.limits.handshakes).unwrap_or(usize::MAX);
+    let most = usize::try_from(shared.config().limits.handshakes).unwrap_or(usize::MAX);
     let handshakes = Arc::new(Semaphore::new(most));
     while let Some(incoming) = shared.port(classes).endpoint.accept().await {
         // Under load an address must prove itself before it costs us a handshake.
@@ -132,20 +100,22 @@ async fn answer(shared: &Arc<Shared>, classes: Class, incoming: noq::Incoming) -
     let figures = Figures::new(Algorithm::Cubic);
     let port: &Port = shared.port(classes);
     let shim = port.shim.peer(incoming.remote_address());
-    let transport = endpoint::transport(classes, &shared.config, &figures, &shim, None);
-    let connection = timeout(shared.config.limits.connect, port.accept(incoming, transport)?).await??;
+    let transport = endpoint::transport(classes, &shared.config(), &figures, &shim, None);
+    let connection = timeout(shared.config().limits.connect, port.accept(incoming, transport)?).await??;
     let (Some(key), Some(class)) = (tls::identity(&connection), tls::class(&connection)) else {
         bail!("the peer has no key or no class");
     };
-    let Some(peer) = shared.peers.iter().find(|peer| peer.config.key == key) else {
+    let peers = shared.peers();
+    let Some(peer) = peers.iter().find(|peer| peer.key == key) else {
         bail!("no peer has the key {key}");
     };
-    figures.set_algorithm(peer.config.congestion);
+    let config = peer.config();
+    figures.set_algorithm(config.congestion);
     let link = Link::new(class, false, connection, figures, shim);
-    tracing::info!(peer = peer.config.name, ?class, remote = ?link.remote(), "connection accepted");
+    tracing::info!(peer = peer.name, ?class, remote = ?link.remote(), "connection accepted");
     let slot = match class {
-        Class::Streams if peer.config.dial.is_none() => Some(Slot::Streams),
-        Class::Datagrams if peer.config.dial.is_none() => Some(Slot::Datagrams),
+        Class::Streams if config.dial.is_none() => Some(Slot::Streams),
+        Class::Datagrams if config.dial.is_none() => Some(Slot::Datagrams),
         // A side that dials uses the connections that it dialled, so that each side knows which one is used.
         Class::Streams | Class::Datagrams | Class::Own => None,
     };
@@ -156,6 +126,10 @@ async fn answer(shared: &Arc<Shared>, classes: Class, incoming: noq::Incoming) -
 /// Puts a new connection to use and serves what the other side opens on it, until it ends.
 fn attach(shared: &Arc<Shared>, peer: &Arc<Peer>, link: &Arc<Link>, slot: Option<Slot>) {
     peer.add(link, slot);
+    // It may have gone from the configuration in the meantime.
+    if peer.gone.is_cancelled() {
+        link.close();
+    }
     let (shared, peer, link) = (Arc::clone(shared), Arc::clone(peer), Arc::clone(link));
     tokio::spawn(async move {
         serve::connection(&shared, &peer, &link).await;
@@ -185,12 +159,3 @@ impl Link {
         self.connection.close(VarInt::from_u32(0), b"done");
     }
 }
-
-/// Between half of it and all of it, so that a thousand peers of a site that comes back do not come at once.
-fn with_jitter(pause: Duration) -> Duration {
-    let random = RandomState::new().hash_one(0u8) % 1000;
-    pause / 2 + pause.mul_f64(random as f64 / 2000.0)
-}
-
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);

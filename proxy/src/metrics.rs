@@ -70,6 +70,13 @@ pub fn render(stats: &Stats) -> String {
             "bicast_proxy_handshakes_total{{outcome=\"{outcome}\"}} {count}"
         );
     }
+    let _ = writeln!(text, "# TYPE bicast_proxy_reloads_total counter");
+    for (outcome, count) in [("done", stats.reloads.done), ("refused", stats.reloads.refused)] {
+        let _ = writeln!(
+            text,
+            "bicast_proxy_reloads_total{{outcome=\"{outcome}\"}} {count}"
+        );
+    }
     for (name, _) in CounterValues::default().iter() {
         let (kind, suffix) = match name.ends_with("_open") {
             true => ("gauge", ""),

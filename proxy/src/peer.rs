@@ -6,11 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::config::{self, Config};
+use crate::config::{self, Limits};
 use crate::congestion::Algorithm;
 use crate::counters::Counters;
+use crate::current::Current;
 use crate::figures::Figures;
+use crate::key::PublicKey;
 use crate::relay::flows::Flows;
 use crate::shim::PeerHandle;
 use crate::tls::Class;
@@ -18,7 +23,12 @@ use crate::tls::Class;
 /// Another proxy, as it is now.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    pub(crate) config: config::Peer,
+    /// The name in the configuration, and the key: with another of either it is another peer.
+    pub(crate) name: String,
+    pub(crate) key: PublicKey,
+    config: Current<config::Peer>,
+    /// Cancelled when it is in the configuration no more.
+    pub(crate) gone: CancellationToken,
     pub(crate) counters: Counters,
     /// What the peer may still open: streams, UDP flows.
     pub(crate) streams: Arc<Semaphore>,
@@ -57,8 +67,26 @@ pub(crate) struct Link {
     pub(crate) since: Instant,
     /// The UDP flows over it.
     pub(crate) flows: Flows,
+    /// A token for each stream and flow over it.
+    pub(crate) uses: TaskTracker,
     /// Kept so that the shim does not forget the other end.
     _shim: PeerHandle,
+}
+
+/// A connection that is not found unused as long as this exists.
+#[derive(Debug)]
+pub(crate) struct InUse {
+    pub(crate) link: Arc<Link>,
+    _token: TaskTrackerToken,
+}
+
+impl InUse {
+    pub(crate) fn new(link: &Arc<Link>) -> InUse {
+        InUse {
+            link: Arc::clone(link),
+            _token: link.uses.token(),
+        }
+    }
 }
 
 impl Slot {
@@ -88,37 +116,57 @@ impl Link {
             figures,
             since: Instant::now(),
             flows: Flows::default(),
+            uses: TaskTracker::new(),
             _shim: shim,
         })
     }
 }
 
 impl Peer {
-    pub(crate) fn new(index: usize, peer: &config::Peer, config: &Config) -> Arc<Peer> {
-        let wishes = config.forwards.iter().filter(|forward| forward.peer == index);
-        let own = wishes.filter_map(|forward| forward.congestion).map(Slot::Own);
+    pub(crate) fn new(peer: &config::Peer, limits: &Limits) -> Arc<Peer> {
+        let own = Algorithm::ALL.into_iter().map(Slot::Own);
         let slots = [Slot::Streams, Slot::Datagrams].into_iter().chain(own);
         let semaphore =
             |permits: u32| Arc::new(Semaphore::new(usize::try_from(permits).unwrap_or(usize::MAX)));
         Arc::new(Peer {
-            config: peer.clone(),
+            name: peer.name.clone(),
+            key: peer.key,
+            config: Current::new(peer.clone()),
+            gone: CancellationToken::new(),
             counters: Counters::default(),
-            streams: semaphore(config.limits.streams),
-            flows: semaphore(config.limits.flows),
-            own_flows: semaphore(config.limits.flows),
+            streams: semaphore(limits.streams),
+            flows: semaphore(limits.flows),
+            own_flows: semaphore(limits.flows),
             slots: slots.map(|slot| (slot, watch::Sender::new(None))).collect(),
             earlier_rtt_us: AtomicU64::new(0),
             links: Mutex::default(),
         })
     }
 
-    /// The standing connections that there should be.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.slots.keys().copied()
+    /// What the configuration in force says of it.
+    pub(crate) fn config(&self) -> Arc<config::Peer> {
+        self.config.get()
+    }
+
+    pub(crate) fn set_config(&self, config: &config::Peer) {
+        self.config.set(config.clone());
+    }
+
+    /// Whether what a configuration says is about this peer.
+    pub(crate) fn is(&self, config: &config::Peer) -> bool {
+        self.name == config.name && self.key == config.key
+    }
+
+    /// It is in the configuration no more: its connections end.
+    pub(crate) fn go(&self) {
+        self.gone.cancel();
+        for link in self.links() {
+            link.close();
+        }
     }
 
     /// The connection to use, as soon as there is one; `None` when there is none for `patience`.
-    pub(crate) async fn link(&self, slot: Slot, patience: Duration) -> Option<Arc<Link>> {
+    pub(crate) async fn link(&self, slot: Slot, patience: Duration) -> Option<InUse> {
         let mut links = self.slots.get(&slot)?.subscribe();
         let usable = |link: &Option<Arc<Link>>| {
             link.as_ref()
@@ -128,7 +176,25 @@ impl Peer {
             .await
             .ok()?
             .ok()?;
-        link.clone()
+        // While this is borrowed no other takes its place, and so it is not found unused.
+        link.as_ref().map(InUse::new)
+    }
+
+    /// Nothing new is to use the connection of a kind.
+    pub(crate) fn vacate(&self, slot: Slot) {
+        if let Some(links) = self.slots.get(&slot) {
+            links.send_replace(None);
+        }
+    }
+
+    /// Waits until a connection is no more the one to use.
+    pub(crate) async fn replaced(&self, slot: Slot, link: &Link) {
+        let Some(links) = self.slots.get(&slot) else {
+            return;
+        };
+        let other = |current: &Option<Arc<Link>>| current.as_ref().is_none_or(|other| other.id != link.id);
+        // An error means that nobody can ask for it any more.
+        let _ = links.subscribe().wait_for(other).await;
     }
 
     /// Whether there is a connection now.

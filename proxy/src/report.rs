@@ -60,7 +60,7 @@ async fn tell(
     loop {
         ticks.tick().await;
         let mut lines = Vec::new();
-        for peer in &shared.peers {
+        for peer in shared.peers().iter() {
             let line = ReportLine {
                 at_unix_ms: unix_ms(),
                 every_ms: u64::try_from(every.as_millis()).unwrap_or(u64::MAX),

@@ -27,6 +27,8 @@ pub struct Stats {
     pub uptime_ms: u64,
     /// Of whoever dials us.
     pub handshakes: HandshakeStats,
+    /// Of the configuration.
+    pub reloads: ReloadStats,
     /// In the order of the configuration.
     pub peers: Vec<PeerStats>,
 }
@@ -40,6 +42,15 @@ pub struct HandshakeStats {
     pub ignored: u64,
     /// Failed: a key that is not listed, silence.
     pub failed: u64,
+}
+
+/// Times that the configuration was read again, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReloadStats {
+    /// It is in force since.
+    pub done: u64,
+    /// It was wrong, or a socket was not to be had: the one before stayed in force.
+    pub refused: u64,
 }
 
 /// One peer at one moment.
@@ -157,7 +168,15 @@ pub(crate) fn stats(shared: &Shared) -> Stats {
             ignored: shared.handshakes.ignored.get(),
             failed: shared.handshakes.failed.get(),
         },
-        peers: shared.peers.iter().map(|peer| peer_stats(shared, peer)).collect(),
+        reloads: ReloadStats {
+            done: shared.reloads.done.get(),
+            refused: shared.reloads.refused.get(),
+        },
+        peers: shared
+            .peers()
+            .iter()
+            .map(|peer| peer_stats(shared, peer))
+            .collect(),
     }
 }
 
@@ -174,8 +193,8 @@ pub(crate) fn peer_stats(shared: &Shared, peer: &Peer) -> PeerStats {
         stats.iter().find(|stats| stats.remote == remote).map(shim_stats)
     };
     PeerStats {
-        name: peer.config.name.clone(),
-        key: peer.config.key.to_string(),
+        name: peer.name.clone(),
+        key: peer.key.to_string(),
         counters: peer.counters.values(),
         connections: peer
             .links()

@@ -8,6 +8,8 @@
 //!  UDP sockets ─ accept (one per socket) ──────┘              one more per stream that the peer opens
 //!
 //!  statistics socket, metrics, report: one each, read what Peer and Link count
+//!
+//!  another configuration: Forwards and Standing end what it has no more, and start what it has besides
 //! ```
 //!
 //! Bounds: streams and flows per peer and handshakes by the configuration's limits; bytes per stream and connection by
@@ -24,15 +26,17 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::config::Config;
-use crate::counters::Handshakes;
+use crate::config::{self, Config};
+use crate::counters::{Handshakes, Reloads};
+use crate::current::Current;
 use crate::endpoint::Port;
+use crate::forwards::{Forwards, Plan};
 use crate::key::PrivateKey;
 use crate::peer::{Peer, Slot};
-use crate::relay::forward::Listening;
-use crate::relay::{Shared, Way};
+use crate::relay::Shared;
+use crate::standing::Standing;
 use crate::stats::Stats;
 use crate::tls::Class;
 use crate::{links, metrics, report, stats};
@@ -40,8 +44,10 @@ use crate::{links, metrics, report, stats};
 /// A running proxy. Dropped, it stops at once; better is [`Proxy::shutdown`].
 #[derive(Debug)]
 pub struct Proxy {
-    shared: Arc<Shared>,
-    forwards: Vec<(String, SocketAddr)>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) forwards: Forwards,
+    standing: Standing,
+    reporting: Option<(config::Report, AbortOnDropHandle<()>)>,
     metrics: Option<SocketAddr>,
     tasks: JoinSet<()>,
 }
@@ -49,10 +55,8 @@ pub struct Proxy {
 impl Proxy {
     /// Binds everything that the configuration names, and starts. An error leaves nothing behind.
     pub async fn start(config: Config, key: PrivateKey) -> anyhow::Result<Proxy> {
-        let mut listening = Vec::new();
-        for forward in &config.forwards {
-            listening.push(Listening::bind(forward).await?);
-        }
+        let forwards = Forwards::default();
+        let plan = forwards.plan(&config).await?;
         let metrics = match config.metrics {
             Some(address) => {
                 let listener = TcpListener::bind(address).await;
@@ -63,81 +67,61 @@ impl Proxy {
         let streams_port = Port::bind(Class::Streams, &config, &key)?;
         let datagrams_port = Port::bind(Class::Datagrams, &config, &key)?;
         let statistics = stats::bind(&config.socket)?;
-        let peers = config.peers.iter().enumerate();
+        let peers = config.peers.iter().map(|peer| Peer::new(peer, &config.limits));
         let shared = Arc::new(Shared {
-            peers: peers
-                .map(|(index, peer)| Peer::new(index, peer, &config))
-                .collect(),
-            config,
+            peers: Current::new(peers.collect()),
+            config: Current::new(config),
             key,
             streams_port,
             datagrams_port,
             handshakes: Handshakes::default(),
+            reloads: Reloads::default(),
             stop: CancellationToken::new(),
             work: TaskTracker::new(),
             since: Instant::now(),
         });
         let mut proxy = Proxy {
-            forwards: listening
-                .iter()
-                .map(|listening| (listening.forward.name.clone(), listening.address))
-                .collect(),
+            forwards,
+            standing: Standing::default(),
+            reporting: None,
             metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
             tasks: JoinSet::new(),
             shared: Arc::clone(&shared),
         };
-        proxy.keep_connections();
-        proxy.serve_forwards(listening);
+        for class in [Class::Streams, Class::Datagrams] {
+            proxy.tasks.spawn(links::accept(Arc::clone(&shared), class));
+        }
+        proxy.run(plan).await;
         let to_statistics = Arc::clone(&shared);
         proxy
             .tasks
             .spawn(async move { stats::serve(statistics, &to_statistics).await });
         if let Some(listener) = metrics {
-            let shared = Arc::clone(&shared);
             proxy
                 .tasks
                 .spawn(async move { metrics::serve(listener, &shared).await });
         }
-        if let Some(to) = shared.config.report.clone() {
-            proxy.tasks.spawn(async move { report::run(&to, &shared).await });
-        }
         Ok(proxy)
     }
 
-    fn keep_connections(&mut self) {
-        for class in [Class::Streams, Class::Datagrams] {
-            self.tasks.spawn(links::accept(Arc::clone(&self.shared), class));
-        }
-        for peer in self.shared.peers.iter().filter(|peer| peer.config.dial.is_some()) {
-            for slot in peer.slots() {
-                // Streams with a connection each need no standing one of their own.
-                if peer.config.connection_per_flow && matches!(slot, Slot::Own(_)) {
-                    continue;
-                }
-                let task = links::keep_up(Arc::clone(&self.shared), Arc::clone(peer), slot);
-                self.tasks.spawn(task);
-            }
-        }
-    }
-
-    fn serve_forwards(&mut self, listening: Vec<Listening>) {
-        for listening in listening {
-            let Some(peer) = self.shared.peers.get(listening.forward.peer) else {
-                continue;
-            };
-            let way = Way {
-                shared: Arc::clone(&self.shared),
-                peer: Arc::clone(peer),
-                congestion: listening.forward.congestion,
-            };
-            self.tasks.spawn(listening.serve(way));
+    /// Runs what the configuration in force says, which is that of the plan, and nothing else.
+    pub(crate) async fn run(&mut self, plan: Plan) {
+        while self.tasks.try_join_next().is_some() {}
+        self.standing.follow(&self.shared, &mut self.tasks);
+        self.forwards.follow(plan, &self.shared).await;
+        let wanted = self.shared.config().report.clone();
+        if self.reporting.as_ref().map(|(running, _)| running) != wanted.as_ref() {
+            self.reporting = wanted.map(|to| {
+                let (shared, to_report) = (Arc::clone(&self.shared), to.clone());
+                let task = tokio::spawn(async move { report::run(&to_report, &shared).await });
+                (to, AbortOnDropHandle::new(task))
+            });
         }
     }
 
     /// Where a forward listens.
     pub fn forward(&self, name: &str) -> Option<SocketAddr> {
-        let found = self.forwards.iter().find(|(forward, _)| forward == name);
-        found.map(|(_, address)| *address)
+        self.forwards.address(name)
     }
 
     /// Where peers reach us with streams or with datagrams.
@@ -157,19 +141,20 @@ impl Proxy {
 
     /// Whether there are connections of both kinds with the peer of that name.
     pub fn connected(&self, peer: &str) -> bool {
-        let found = self.shared.peers.iter().find(|known| known.config.name == peer);
+        let peers = self.shared.peers();
+        let found = peers.iter().find(|known| known.name == peer);
         found.is_some_and(|peer| peer.has_link(Slot::Streams) && peer.has_link(Slot::Datagrams))
     }
 
     /// Takes nothing new, lets streams come to their ends for as long as the configuration says, then closes all.
-    pub async fn shutdown(self) {
+    pub async fn shutdown(mut self) {
+        // Nobody listens any more.
+        self.forwards = Forwards::default();
         let shared = &self.shared;
+        let config = shared.config();
         shared.stop.cancel();
         shared.work.close();
-        if timeout(shared.config.limits.shutdown, shared.work.wait())
-            .await
-            .is_err()
-        {
+        if timeout(config.limits.shutdown, shared.work.wait()).await.is_err() {
             tracing::warn!(streams = shared.work.len(), "not everything has come to its end");
         }
         for port in [&shared.streams_port, &shared.datagrams_port] {
@@ -177,7 +162,7 @@ impl Proxy {
             // The other side learns of it now, rather than by silence.
             let _ = timeout(CLOSING, port.endpoint.wait_idle()).await;
         }
-        let _ = std::fs::remove_file(&shared.config.socket);
+        let _ = std::fs::remove_file(&config.socket);
     }
 }
 

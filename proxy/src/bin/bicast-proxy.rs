@@ -23,7 +23,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run until SIGINT or SIGTERM.
+    /// Run until SIGINT or SIGTERM. At SIGHUP the configuration is read again.
     Run {
         /// Configuration file (YAML).
         #[arg(short, long, value_name = "FILE")]
@@ -83,7 +83,8 @@ fn main() -> ExitCode {
             log_format,
             log,
         } => {
-            let config = match config::load(&config) {
+            let file = config;
+            let config = match config::load(&file) {
                 Ok(config) => config,
                 Err(error) => return cli::report(error),
             };
@@ -91,7 +92,7 @@ fn main() -> ExitCode {
                 eprintln!("--log {log}: {error}");
                 return ExitCode::from(EXIT_USAGE);
             }
-            run(config)
+            run(config, &file)
         }
         Command::Check { file } => match config::load(&file) {
             Ok(_) => {
@@ -130,18 +131,23 @@ fn start_log(log: &str, format: LogFormat) -> Result<(), tracing_subscriber::fil
     Ok(())
 }
 
-fn run(config: Config) -> anyhow::Result<()> {
+fn run(config: Config, file: &Path) -> anyhow::Result<()> {
     let key = PrivateKey::read(&config.key)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let mut hang_up = signal(SignalKind::hangup())?;
         let public = key.public();
-        let proxy = Proxy::start(config, key).await?;
+        let mut proxy = Proxy::start(config, key).await?;
         tracing::info!(key = %public, "running");
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => break,
+                _ = terminate.recv() => break,
+                // What is wrong with it is in the log.
+                _ = hang_up.recv() => drop(proxy.reload(file).await),
+            }
         }
         tracing::info!("stopping");
         proxy.shutdown().await;

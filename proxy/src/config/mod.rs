@@ -14,6 +14,7 @@ use crate::congestion::Algorithm;
 use crate::key::PublicKey;
 use crate::shim::ShimConfig;
 use crate::target::Target;
+use crate::tls::Class;
 
 /// Everything that a configuration file says, checked: names resolve, addresses and keys are not used twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +149,16 @@ pub struct Limits {
     pub stream_idle: Option<Duration>,
     /// How long streams may go on after we are told to stop.
     pub shutdown: Duration,
+}
+
+impl Peer {
+    /// Where we dial it for connections of a class.
+    pub fn dials(&self, class: Class) -> Option<&Target> {
+        match class {
+            Class::Datagrams => self.dial_datagrams.as_ref(),
+            Class::Streams | Class::Own => self.dial.as_ref(),
+        }
+    }
 }
 
 impl Default for Transport {

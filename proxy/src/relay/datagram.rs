@@ -24,7 +24,7 @@ use crate::target::Target;
 pub(crate) async fn carry(way: &Way, target: &Target, outgoing: mpsc::Receiver<Bytes>, sink: Sink) {
     if let Err(refusal) = open(way, target, outgoing, sink).await {
         way.peer.counters.flows_refused.add(1);
-        tracing::info!(peer = way.peer.config.name, %target, "no UDP flow: {refusal}");
+        tracing::info!(peer = way.peer.name, %target, "no UDP flow: {refusal}");
     }
 }
 
@@ -37,8 +37,9 @@ async fn open(
     let Ok(_permit) = way.peer.own_flows.try_acquire() else {
         return Err(Refusal::TooMany);
     };
-    let link = way.link(Slot::Datagrams).await?;
-    let limits = &way.shared.config.limits;
+    let using = way.link(Slot::Datagrams).await?;
+    let link = &using.link;
+    let limits = way.shared.config().limits;
     let streams = timeout(limits.connect, link.connection.open_bi()).await;
     let streams = streams
         .map_err(|_| Refusal::TooMany)?
@@ -55,7 +56,7 @@ async fn open(
         .map_err(|_| Refusal::TimedOut)?;
     way.peer.counters.flows_opened.add(1);
     let flow = Flow {
-        link: &link,
+        link,
         counters: &way.peer.counters,
         idle: limits.flow_idle,
     };
@@ -65,7 +66,7 @@ async fn open(
 
 /// Does what the peer asks for: a UDP socket towards `target`.
 pub(super) async fn serve(shared: &Shared, peer: &Peer, link: &Arc<Link>, target: &Target, mut pair: Pair) {
-    let limits = &shared.config.limits;
+    let limits = shared.config().limits;
     let socket = async {
         let permit = peer.flows.try_acquire().map_err(|_| Refusal::TooMany)?;
         let addresses = timeout(limits.connect, permitted(peer, target)).await;
@@ -77,7 +78,7 @@ pub(super) async fn serve(shared: &Shared, peer: &Peer, link: &Arc<Link>, target
         Ok(socket) => socket,
         Err(refusal) => {
             peer.counters.flows_refused.add(1);
-            tracing::info!(peer = peer.config.name, %target, "UDP flow refused: {refusal}");
+            tracing::info!(peer = peer.name, %target, "UDP flow refused: {refusal}");
             refuse(pair, refusal).await;
             return;
         }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use bytes::Bytes;
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::flows::Sink;
 use super::{Way, after_accept_error, datagram, http_connect, socks5, transparent};
@@ -26,13 +27,15 @@ pub(crate) struct Listening {
 #[derive(Debug)]
 enum Socket {
     Tcp(TcpListener),
-    Udp(UdpSocket),
+    Udp(Arc<UdpSocket>),
 }
 
 impl Listening {
     pub(crate) async fn bind(forward: &Forward) -> anyhow::Result<Listening> {
         let socket = match forward.kind {
-            ForwardKind::Udp(_) => UdpSocket::bind(forward.listen).await.map(Socket::Udp),
+            ForwardKind::Udp(_) => UdpSocket::bind(forward.listen)
+                .await
+                .map(|socket| Socket::Udp(Arc::new(socket))),
             ForwardKind::Tproxy => transparent::listen(forward.listen).map(Socket::Tcp),
             _ => TcpListener::bind(forward.listen).await.map(Socket::Tcp),
         };
@@ -49,21 +52,37 @@ impl Listening {
         })
     }
 
-    /// Serves local applications until the proxy stops.
-    pub(crate) async fn serve(self, way: Way) {
-        let stop = way.shared.stop.clone();
+    /// Whether `forward` listens at the same place in the same way.
+    pub(crate) fn suits(before: &Forward, forward: &Forward) -> bool {
+        let way = |kind: &ForwardKind| match kind {
+            ForwardKind::Udp(_) => 0,
+            ForwardKind::Tproxy => 1,
+            _ => 2,
+        };
+        before.listen == forward.listen && way(&before.kind) == way(&forward.kind)
+    }
+
+    /// The same listener for another forward, which it must suit.
+    pub(crate) fn with(self, forward: &Forward) -> Listening {
+        Listening {
+            forward: forward.clone(),
+            ..self
+        }
+    }
+
+    /// Serves local applications until `stop`, and gives the listener back.
+    pub(crate) async fn serve(self, way: Way, stop: CancellationToken) -> Listening {
         let serve = async {
-            match (self.socket, &self.forward.kind) {
+            match (&self.socket, &self.forward.kind) {
                 (Socket::Tcp(listener), _) => {
-                    serve_tcp(&listener, self.address.port(), &self.forward, &way).await
+                    serve_tcp(listener, self.address.port(), &self.forward, &way).await
                 }
-                (Socket::Udp(socket), ForwardKind::Udp(target)) => {
-                    serve_udp(Arc::new(socket), target, &way).await
-                }
+                (Socket::Udp(socket), ForwardKind::Udp(target)) => serve_udp(socket, target, &way).await,
                 (Socket::Udp(_), _) => {}
             }
         };
         stop.run_until_cancelled(serve).await;
+        self
     }
 }
 
@@ -93,12 +112,12 @@ async fn serve_application(tcp: TcpStream, port: u16, kind: ForwardKind, way: &W
         ForwardKind::Udp(_) => Ok(()),
     };
     if let Err(error) = result {
-        tracing::debug!(peer = way.peer.config.name, "application: {error:#}");
+        tracing::debug!(peer = way.peer.name, "application: {error:#}");
     }
 }
 
 /// Each address that sends becomes a flow of its own.
-async fn serve_udp(socket: Arc<UdpSocket>, target: &Target, way: &Way) {
+async fn serve_udp(socket: &Arc<UdpSocket>, target: &Target, way: &Way) {
     let mut flows: HashMap<SocketAddr, mpsc::Sender<Bytes>> = HashMap::new();
     let mut buffer = vec![0; MAX_DATAGRAM];
     loop {
@@ -109,7 +128,7 @@ async fn serve_udp(socket: Arc<UdpSocket>, target: &Target, way: &Way) {
         let payload = Bytes::copy_from_slice(buffer.get(..length).unwrap_or_default());
         let flow = flow_of(&mut flows, application, |outgoing| {
             let sink = Sink::Application {
-                socket: Arc::clone(&socket),
+                socket: Arc::clone(socket),
                 application,
                 header: Bytes::new(),
             };

@@ -52,7 +52,7 @@ fn parse_head(head: &[u8]) -> Result<Target, BadRequest> {
 /// Serves one application.
 pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
     prepare(&tcp);
-    let patience = way.shared.config.limits.connect;
+    let patience = way.shared.config().limits.connect;
     let mut opening = Opening::default();
     let target = match timeout(patience, opening.read(&mut tcp, parse)).await?? {
         Ok(target) => target,
@@ -109,7 +109,9 @@ mod tests {
             (target.to_string().as_str(), &request[length..]),
             ("server.lan:443", &b"data"[..])
         );
-        let (target, _) = parse(b"CONNECT [2001:db8::1]:443 HTTP/1.0\r\n\r\n").unwrap().unwrap();
+        let (target, _) = parse(b"CONNECT [2001:db8::1]:443 HTTP/1.0\r\n\r\n")
+            .unwrap()
+            .unwrap();
         assert_eq!(target.to_string(), "[2001:db8::1]:443");
         assert_eq!(parse(&request[..30]), Ok(None));
     }

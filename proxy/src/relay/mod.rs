@@ -30,11 +30,12 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::Config;
 use crate::congestion::Algorithm;
-use crate::counters::{Handshakes, Open};
+use crate::counters::{Handshakes, Open, Reloads};
+use crate::current::Current;
 use crate::endpoint::Port;
 use crate::key::PrivateKey;
 use crate::links;
-use crate::peer::{Link, Peer, Slot};
+use crate::peer::{InUse, Peer, Slot};
 use crate::target::Target;
 use crate::tls::Class;
 use splice::{Broken, Pair, reset_on_close, splice};
@@ -43,12 +44,14 @@ use wire::{Kind, Refusal, Request};
 /// What all tasks of a proxy share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) config: Config,
+    pub(crate) config: Current<Config>,
     pub(crate) key: PrivateKey,
-    pub(crate) peers: Vec<Arc<Peer>>,
+    /// In the order of the configuration.
+    pub(crate) peers: Current<Vec<Arc<Peer>>>,
     pub(crate) streams_port: Port,
     pub(crate) datagrams_port: Port,
     pub(crate) handshakes: Handshakes,
+    pub(crate) reloads: Reloads,
     /// Cancelled when nothing new is to begin.
     pub(crate) stop: CancellationToken,
     /// Streams and flows under way.
@@ -57,6 +60,15 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// The configuration in force.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.config.get()
+    }
+
+    pub(crate) fn peers(&self) -> Arc<Vec<Arc<Peer>>> {
+        self.peers.get()
+    }
+
     pub(crate) fn port(&self, class: Class) -> &Port {
         match class {
             Class::Streams | Class::Own => &self.streams_port,
@@ -76,7 +88,7 @@ pub(crate) struct Way {
 /// A stream whose request is on its way.
 pub(crate) struct Opened {
     pub(crate) pair: Pair,
-    link: Arc<Link>,
+    using: InUse,
     /// Whether the connection serves this stream alone.
     alone: bool,
 }
@@ -84,21 +96,21 @@ pub(crate) struct Opened {
 impl Way {
     /// Opens a stream to `target`. The answer is still to be read.
     pub(crate) async fn open(&self, target: &Target) -> Result<Opened, Refusal> {
-        let deadline = Instant::now() + self.shared.config.limits.connect;
-        let alone = self.peer.config.connection_per_flow;
-        let link = match self.congestion {
+        let deadline = Instant::now() + self.shared.config().limits.connect;
+        let config = self.peer.config();
+        let alone = config.connection_per_flow;
+        let using = match self.congestion {
             _ if alone => {
-                let algorithm = self.congestion.unwrap_or(self.peer.config.congestion);
+                let algorithm = self.congestion.unwrap_or(config.congestion);
                 let link = links::dial(&self.shared, &self.peer, Class::Own, algorithm, None).await;
-                link.inspect_err(|error| {
-                    tracing::debug!(peer = self.peer.config.name, "cannot connect: {error:#}")
-                })
-                .map_err(|_| Refusal::TimedOut)?
+                link.inspect_err(|error| tracing::debug!(peer = self.peer.name, "cannot connect: {error:#}"))
+                    .map(|link| InUse::new(&link))
+                    .map_err(|_| Refusal::TimedOut)?
             }
             own => self.link(own.map_or(Slot::Streams, Slot::Own)).await?,
         };
         // The other side allows so many streams; beyond that, this waits until one of them ends.
-        let streams = timeout_at(deadline, link.connection.open_bi()).await;
+        let streams = timeout_at(deadline, using.link.connection.open_bi()).await;
         let streams = streams
             .map_err(|_| Refusal::TooMany)?
             .map_err(|_| Refusal::TimedOut)?;
@@ -112,13 +124,13 @@ impl Way {
             .write_chunk(request.encode())
             .await
             .map_err(|_| Refusal::TimedOut)?;
-        Ok(Opened { pair, link, alone })
+        Ok(Opened { pair, using, alone })
     }
 
     /// The standing connection of a kind, as soon as there is one.
-    pub(crate) async fn link(&self, slot: Slot) -> Result<Arc<Link>, Refusal> {
-        let link = self.peer.link(slot, self.shared.config.limits.connect).await;
-        link.ok_or(Refusal::TimedOut)
+    pub(crate) async fn link(&self, slot: Slot) -> Result<InUse, Refusal> {
+        let patience = self.shared.config().limits.connect;
+        self.peer.link(slot, patience).await.ok_or(Refusal::TimedOut)
     }
 
     /// Carries `tcp` to `target`, without waiting for the answer.
@@ -137,37 +149,37 @@ impl Way {
     pub(crate) async fn join(&self, tcp: TcpStream, opened: Opened, answer_due: bool, target: &Target) {
         let Opened {
             mut pair,
-            link,
+            using,
             alone,
         } = opened;
         let counters = &self.peer.counters;
         counters.streams_opened.add(1);
         let open = Open::new(&counters.streams_open);
-        let idle = self.shared.config.limits.stream_idle;
-        let result = splice(&tcp, &mut pair, answer_due, counters, idle).await;
+        let limits = self.shared.config().limits;
+        let result = splice(&tcp, &mut pair, answer_due, counters, limits.stream_idle).await;
         drop(tcp);
         drop(open);
         match result {
             Ok(()) if alone => {
-                flushed(&mut pair.send, self.shared.config.limits.connect).await;
+                flushed(&mut pair.send, limits.connect).await;
                 pair.finished();
             }
             Ok(()) => pair.finished(),
             Err(Broken::Refused(refusal)) => self.refused(target, refusal),
             Err(broken) => {
                 counters.streams_aborted.add(1);
-                tracing::debug!(peer = self.peer.config.name, %target, "stream ended: {broken}");
+                tracing::debug!(peer = self.peer.name, %target, "stream ended: {broken}");
             }
         }
         if alone {
-            link.close();
+            using.link.close();
         }
     }
 
     /// Counts and tells that `target` is not reached.
     pub(crate) fn refused(&self, target: &Target, refusal: Refusal) {
         self.peer.counters.streams_refused.add(1);
-        tracing::info!(peer = self.peer.config.name, %target, "not connected: {refusal}");
+        tracing::info!(peer = self.peer.name, %target, "not connected: {refusal}");
     }
 }
 
@@ -183,7 +195,7 @@ impl Opened {
             Err(_) => Err(Refusal::TimedOut),
         };
         if answer.is_err() && self.alone {
-            self.link.close();
+            self.using.link.close();
         }
         answer
     }

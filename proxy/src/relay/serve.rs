@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::splice::{Pair, prepare, splice};
 use super::wire::{Kind, MAX_REQUEST, Refusal, Request, encode_answer};
 use super::{Shared, datagram};
+use crate::allow::AllowList;
 use crate::counters::Open;
 use crate::links;
 use crate::peer::{Link, Peer};
@@ -22,8 +23,11 @@ pub(crate) async fn connection(shared: &Arc<Shared>, peer: &Arc<Peer>, link: &Ar
     let streams = async {
         while let Ok(streams) = link.connection.accept_bi().await {
             let (shared, peer, link) = (Arc::clone(shared), Arc::clone(peer), Arc::clone(link));
-            let tracked = shared.work.clone();
-            tracked.spawn(async move { stream(&shared, &peer, &link, Pair::new(streams)).await });
+            let (tracked, using) = (shared.work.clone(), link.uses.token());
+            tracked.spawn(async move {
+                stream(&shared, &peer, &link, Pair::new(streams)).await;
+                drop(using);
+            });
         }
     };
     let datagrams = async {
@@ -35,7 +39,7 @@ pub(crate) async fn connection(shared: &Arc<Shared>, peer: &Arc<Peer>, link: &Ar
 }
 
 async fn stream(shared: &Shared, peer: &Peer, link: &Arc<Link>, mut pair: Pair) {
-    let request = timeout(shared.config.limits.connect, read_request(&mut pair.recv)).await;
+    let request = timeout(shared.config().limits.connect, read_request(&mut pair.recv)).await;
     let Ok(Ok(request)) = request else {
         refused(peer, pair, Refusal::BadRequest).await;
         return;
@@ -55,11 +59,11 @@ async fn tcp(shared: &Shared, peer: &Peer, target: &Target, mut pair: Pair) {
         refused(peer, pair, Refusal::TooMany).await;
         return;
     };
-    let connected = timeout(shared.config.limits.connect, connect(peer, target)).await;
+    let connected = timeout(shared.config().limits.connect, connect(peer, target)).await;
     let tcp = match connected.unwrap_or(Err(Refusal::TimedOut)) {
         Ok(tcp) => tcp,
         Err(refusal) => {
-            tracing::info!(peer = peer.config.name, %target, "refused: {refusal}");
+            tracing::info!(peer = peer.name, %target, "refused: {refusal}");
             refused(peer, pair, refusal).await;
             return;
         }
@@ -75,14 +79,14 @@ async fn tcp(shared: &Shared, peer: &Peer, target: &Target, mut pair: Pair) {
         &mut pair,
         false,
         &peer.counters,
-        shared.config.limits.stream_idle,
+        shared.config().limits.stream_idle,
     )
     .await
     {
         Ok(()) => pair.finished(),
         Err(broken) => {
             peer.counters.streams_aborted.add(1);
-            tracing::debug!(peer = peer.config.name, %target, "stream ended: {broken}");
+            tracing::debug!(peer = peer.name, %target, "stream ended: {broken}");
         }
     }
 }
@@ -111,13 +115,22 @@ async fn connect(peer: &Peer, target: &Target) -> Result<TcpStream, Refusal> {
     Err(refusal)
 }
 
-/// The addresses of `target` that the peer may reach. What is connected to is what was checked.
+/// The addresses of `target` that the peer may reach. A name is resolved once: what is connected to is what was checked,
+/// whatever the name resolves to a moment later.
 pub(super) async fn permitted(peer: &Peer, target: &Target) -> Result<Vec<SocketAddr>, Refusal> {
-    let allow = &peer.config.allow;
-    if !allow.may_permit(target) {
+    let config = peer.config();
+    if !config.allow.may_permit(target) {
         return Err(Refusal::Denied);
     }
-    let mut addresses = links::resolve(target).await.map_err(|_| Refusal::NoSuchHost)?;
+    let addresses = links::resolve(target).await.map_err(|_| Refusal::NoSuchHost)?;
+    only_permitted(&config.allow, target, addresses)
+}
+
+fn only_permitted(
+    allow: &AllowList,
+    target: &Target,
+    mut addresses: Vec<SocketAddr>,
+) -> Result<Vec<SocketAddr>, Refusal> {
     if addresses.is_empty() {
         return Err(Refusal::NoSuchHost);
     }
@@ -147,4 +160,34 @@ async fn read_request(recv: &mut RecvStream) -> anyhow::Result<Request> {
         .ok_or_else(|| anyhow::anyhow!("too long"))?;
     recv.read_exact(body).await?;
     Ok(Request::decode(body)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_good_and_bad_addresses_leads_to_the_good_ones_only() {
+        let allow = AllowList::new(vec!["*:*".parse().unwrap()]);
+        let target = "rebound.example:80".parse().unwrap();
+        let addresses = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<_>>();
+        let bad = [
+            "127.0.0.1:80",
+            "[::ffff:169.254.169.254]:80",
+            "[64:ff9b::a00:1]:80",
+        ];
+        let mixed = addresses(&[bad[0], "192.0.2.1:80", bad[1], bad[2]]);
+        assert_eq!(
+            only_permitted(&allow, &target, mixed),
+            Ok(addresses(&["192.0.2.1:80", bad[2]]))
+        );
+        assert_eq!(
+            only_permitted(&allow, &target, addresses(&bad[..2])),
+            Err(Refusal::Denied)
+        );
+        assert_eq!(
+            only_permitted(&allow, &target, Vec::new()),
+            Err(Refusal::NoSuchHost)
+        );
+    }
 }

@@ -102,7 +102,7 @@ pub fn datagram_header(target: &Target) -> Bytes {
 /// Serves one application.
 pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
     prepare(&tcp);
-    let patience = way.shared.config.limits.connect;
+    let patience = way.shared.config().limits.connect;
     let mut opening = Opening::default();
     match timeout(patience, opening.read(&mut tcp, parse_greeting)).await?? {
         Ok(()) => tcp.write_all(&[VERSION, NO_AUTHENTICATION]).await?,
@@ -132,7 +132,7 @@ pub(crate) async fn serve(mut tcp: TcpStream, way: &Way) -> anyhow::Result<()> {
 async fn connect(mut tcp: TcpStream, way: &Way, target: &Target, early: Bytes) -> anyhow::Result<()> {
     let opened = async {
         let mut opened = way.open(target).await?;
-        opened.answer(way.shared.config.limits.connect).await?;
+        opened.answer(way.shared.config().limits.connect).await?;
         Ok(opened)
     };
     match opened.await {

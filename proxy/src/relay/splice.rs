@@ -79,7 +79,8 @@ impl Drop for Pair {
 /// Joins the two until both directions have ended. With `answer_due`, the other side's answer to our request has not
 /// been read yet: what TCP sends goes on its way before it.
 ///
-/// On an error TCP gets a RST when it is dropped, and so does the stream with `pair`.
+/// On an error TCP gets a RST when it is dropped, and so does the stream with `pair`; likewise when this is not polled to
+/// its end, and even when the process is killed.
 pub(crate) async fn splice(
     tcp: &TcpStream,
     pair: &mut Pair,
@@ -87,6 +88,7 @@ pub(crate) async fn splice(
     counters: &Counters,
     idle: Option<Duration>,
 ) -> Result<(), Broken> {
+    reset_on_close(tcp);
     let moved = AtomicU64::new(0);
     let Pair { send, recv, .. } = pair;
     let sent = |bytes: u64| {
@@ -109,8 +111,9 @@ pub(crate) async fn splice(
         error = reset(tcp) => Err(Broken::Tcp(error)),
         () = silence(&moved, idle) => Err(Broken::Idle),
     };
-    if result.is_err() {
-        reset_on_close(tcp);
+    if result.is_ok() {
+        // Only now an end is one.
+        let _ = SockRef::from(tcp).set_linger(None);
     }
     result
 }

@@ -8,5 +8,6 @@ mod datagrams;
 mod limits;
 mod peers;
 mod programs;
+mod reload;
 mod streams;
 mod targets;

@@ -207,7 +207,15 @@ async fn the_program_makes_keys_checks_files_runs_and_stops() {
         .unwrap();
     until("it runs", || proxy::stats::ask(file("sock").as_ref()).is_ok()).await;
     let pid = nix::unistd::Pid::from_raw(i32::try_from(running.id().unwrap()).unwrap());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let signal = |signal| nix::sys::signal::kill(pid, signal).unwrap();
+    let reloads = || proxy::stats::ask(file("sock").as_ref()).unwrap().reloads;
+    std::fs::write(file("good.yaml"), "peers: 7").unwrap();
+    signal(nix::sys::signal::Signal::SIGHUP);
+    until("it has refused the file", || reloads().refused == 1).await;
+    std::fs::write(file("good.yaml"), config).unwrap();
+    signal(nix::sys::signal::Signal::SIGHUP);
+    until("it has taken the file", || reloads().done == 1).await;
+    signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(soon(running.wait()).await.unwrap().code(), Some(0));
     assert!(!std::path::Path::new(&file("sock")).exists());
 }
