@@ -20,6 +20,10 @@ need tcpdump tcpdump
 need ping iputils-ping
 need curl curl
 need nft nftables
+need ssh openssh-client
+need sshd openssh-server
+need dig bind9-dnsutils
+need nghttpd nghttp2-server
 
 if [ -n "$packages" ]; then
     command -v apt-get >/dev/null 2>&1 || {

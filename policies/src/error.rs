@@ -1,6 +1,6 @@
 //! What is wrong with a policy file or another file read the same way, and where.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, SourceCode};
@@ -68,11 +68,15 @@ impl fmt::Display for LoadError {
     }
 }
 
-/// Without the position: `message; help`.
+/// Without the position: `message; help`. It stays one line whatever it quotes from the file.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        self.help.iter().try_for_each(|help| write!(f, "; {help}"))
+        let help = self.help.iter().flat_map(|help| ["; ", help.as_str()]);
+        let text = std::iter::once(self.message.as_str()).chain(help);
+        text.flat_map(str::chars).try_for_each(|c| match c.is_control() {
+            true => write!(f, "{}", c.escape_default()),
+            false => f.write_char(c),
+        })
     }
 }
 
@@ -88,5 +92,22 @@ impl Diagnostic for LoadError {
             let label = problem.help.clone().unwrap_or_else(|| "here".to_owned());
             LabeledSpan::new(Some(label), problem.span.start, problem.span.len())
         })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_is_one_line_whatever_it_quotes() {
+        let problem = Problem {
+            line: 1,
+            column: 1,
+            message: "found `a\n\u{1b}[2J`".to_owned(),
+            help: Some("é\r".to_owned()),
+            span: 0..0,
+        };
+        assert_eq!(problem.to_string(), r"found `a\n\u{1b}[2J`; é\r");
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use noq::crypto::rustls::QuicServerConfig;
 use noq::{
     ClientConfig, EndpointConfig, IdleTimeout, MtuDiscoveryConfig, ServerConfig, TokioRuntime,
     TransportConfig, VarInt,
@@ -15,13 +14,14 @@ use noq_proto::HashedConnectionIdGenerator;
 use ring::hmac;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::config::{Config, Peer};
+use crate::config::{Config, Identity};
 use crate::current::Current;
 use crate::figures::{Figures, ObservedFactory};
 use crate::key::PrivateKey;
+use crate::relay::Shared;
 use crate::shim::header::{HEADER_LEN, Stream};
 use crate::shim::{LossThresholds, Mode, PeerHandle, Shim, ShimConfig};
-use crate::tls::{self, Class};
+use crate::tls::{self, Certificates, Class};
 
 /// Where connections of some classes come and go.
 #[derive(Debug)]
@@ -34,12 +34,19 @@ pub(crate) struct Port {
 
 impl Port {
     /// Binds the socket for `class`: where the configuration says, or anywhere when nobody needs to find it.
-    pub(crate) fn bind(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<Port> {
+    pub(crate) fn bind(
+        class: Class,
+        config: &Config,
+        key: &PrivateKey,
+        certificates: Option<&Certificates>,
+    ) -> anyhow::Result<Port> {
         let listen = match class {
             Class::Datagrams => config.listen_datagrams,
             Class::Streams | Class::Own => config.listen,
         };
-        let server = listen.map(|_| server(class, config, key)).transpose()?;
+        let server = listen
+            .map(|_| server(class, config, key, certificates))
+            .transpose()?;
         let socket = match listen {
             Some(address) => socket(address).with_context(|| format!("cannot listen at UDP {address}"))?,
             // A host without IPv6 cannot bind the first.
@@ -60,13 +67,19 @@ impl Port {
     }
 
     /// From now on those that the configuration lists may dial us.
-    pub(crate) fn follow(&self, class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<()> {
+    pub(crate) fn follow(
+        &self,
+        class: Class,
+        config: &Config,
+        key: &PrivateKey,
+        certificates: Option<&Certificates>,
+    ) -> anyhow::Result<()> {
         let Some(server) = &self.server else {
             return Ok(());
         };
         // The rest of it stays, and so whoever was sent back to prove its address is known when it comes again.
         let mut changed = ServerConfig::clone(&server.get());
-        changed.crypto = Arc::new(crypto(class, config, key)?);
+        changed.crypto = crypto(class, config, key, certificates)?;
         self.endpoint.set_server_config(Some(changed.clone()));
         server.set(changed);
         Ok(())
@@ -77,13 +90,15 @@ impl Port {
         &self,
         class: Class,
         address: SocketAddr,
-        peer: &Peer,
-        key: &PrivateKey,
+        peer: &Identity,
+        shared: &Shared,
         transport: TransportConfig,
     ) -> anyhow::Result<noq::Connecting> {
-        let mut config = ClientConfig::new(Arc::new(tls::client(key, peer.key, class)?));
+        let certificates = shared.certificates.get();
+        let (crypto, name) = tls::client(&shared.key, Option::as_ref(&certificates), peer, class)?;
+        let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::new(transport));
-        Ok(self.endpoint.connect_with(config, address, "bicast")?)
+        Ok(self.endpoint.connect_with(config, address, &name)?)
     }
 
     /// Goes on with a handshake that somebody began.
@@ -192,8 +207,13 @@ fn endpoint(stream: Stream, key: &PrivateKey) -> EndpointConfig {
     settings
 }
 
-fn server(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<ServerConfig> {
-    let mut server = ServerConfig::with_crypto(Arc::new(crypto(class, config, key)?));
+fn server(
+    class: Class,
+    config: &Config,
+    key: &PrivateKey,
+    certificates: Option<&Certificates>,
+) -> anyhow::Result<ServerConfig> {
+    let mut server = ServerConfig::with_crypto(crypto(class, config, key, certificates)?);
     server
         .max_incoming(MAX_INCOMING)
         .incoming_buffer_size(INCOMING_BUFFER)
@@ -201,9 +221,14 @@ fn server(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<Ser
     Ok(server)
 }
 
-fn crypto(class: Class, config: &Config, key: &PrivateKey) -> anyhow::Result<QuicServerConfig> {
-    let peers = config.peers.iter().map(|peer| peer.key).collect();
-    tls::server(key, peers, class)
+fn crypto(
+    class: Class,
+    config: &Config,
+    key: &PrivateKey,
+    certificates: Option<&Certificates>,
+) -> anyhow::Result<Arc<dyn noq::crypto::ServerConfig>> {
+    let peers: Vec<&Identity> = config.peers.iter().map(|peer| &peer.identity).collect();
+    tls::server(key, certificates, &peers, class)
 }
 
 /// Where packets arrive that came by further paths.

@@ -38,6 +38,7 @@ pub mod stats;
 pub mod target;
 pub mod tasks;
 pub mod tls;
+mod unread;
 
 pub use config::Config;
 pub use key::{PrivateKey, PublicKey};

@@ -59,11 +59,19 @@ async fn connect(
     let figures = Figures::new(algorithm);
     let port = shared.port(class);
     let shim = port.shim.peer(address);
-    let transport = endpoint::transport(class, &shared.config(), &figures, &shim, peer.min_rtt());
+    let config = shared.config();
+    let transport = endpoint::transport(class, &config, &figures, &shim, peer.min_rtt());
     let connection = port
-        .dial(class, address, &peer.config(), &shared.key, transport)?
+        .dial(class, address, &peer.identity, shared, transport)?
         .await?;
-    Ok(Link::new(class, true, connection, figures, shim))
+    Ok(Link::new(
+        class,
+        true,
+        connection,
+        &config.transport,
+        figures,
+        shim,
+    ))
 }
 
 /// Accepts connections at `port` until its endpoint is closed.
@@ -100,18 +108,17 @@ async fn answer(shared: &Arc<Shared>, classes: Class, incoming: noq::Incoming) -
     let figures = Figures::new(Algorithm::Cubic);
     let port: &Port = shared.port(classes);
     let shim = port.shim.peer(incoming.remote_address());
-    let transport = endpoint::transport(classes, &shared.config(), &figures, &shim, None);
-    let connection = timeout(shared.config().limits.connect, port.accept(incoming, transport)?).await??;
-    let (Some(key), Some(class)) = (tls::identity(&connection), tls::class(&connection)) else {
-        bail!("the peer has no key or no class");
-    };
+    let config = shared.config();
+    let transport = endpoint::transport(classes, &config, &figures, &shim, None);
+    let connection = timeout(config.limits.connect, port.accept(incoming, transport)?).await??;
+    let class = tls::class(&connection).context("the connection has no class")?;
     let peers = shared.peers();
-    let Some(peer) = peers.iter().find(|peer| peer.key == key) else {
-        bail!("no peer has the key {key}");
+    let Some(peer) = peers.iter().find(|peer| tls::is(&connection, &peer.identity)) else {
+        bail!("it is no peer");
     };
+    let link = Link::new(class, false, connection, &config.transport, figures, shim);
     let config = peer.config();
-    figures.set_algorithm(config.congestion);
-    let link = Link::new(class, false, connection, figures, shim);
+    link.figures.set_algorithm(config.congestion);
     tracing::info!(peer = peer.name, ?class, remote = ?link.remote(), "connection accepted");
     let slot = match class {
         Class::Streams if config.dial.is_none() => Some(Slot::Streams),

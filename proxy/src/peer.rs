@@ -10,22 +10,22 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::config::{self, Limits};
+use crate::config::{self, Identity, Limits, Transport};
 use crate::congestion::Algorithm;
 use crate::counters::Counters;
 use crate::current::Current;
 use crate::figures::Figures;
-use crate::key::PublicKey;
 use crate::relay::flows::Flows;
 use crate::shim::PeerHandle;
 use crate::tls::Class;
+use crate::unread::Window;
 
 /// Another proxy, as it is now.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// The name in the configuration, and the key: with another of either it is another peer.
+    /// The name in the configuration, and what it is known by: with another of either it is another peer.
     pub(crate) name: String,
-    pub(crate) key: PublicKey,
+    pub(crate) identity: Identity,
     config: Current<config::Peer>,
     /// Cancelled when it is in the configuration no more.
     pub(crate) gone: CancellationToken,
@@ -67,6 +67,7 @@ pub(crate) struct Link {
     pub(crate) since: Instant,
     /// The UDP flows over it.
     pub(crate) flows: Flows,
+    pub(crate) window: Window,
     /// A token for each stream and flow over it.
     pub(crate) uses: TaskTracker,
     /// Kept so that the shim does not forget the other end.
@@ -104,6 +105,7 @@ impl Link {
         class: Class,
         dialled: bool,
         connection: noq::Connection,
+        transport: &Transport,
         figures: Arc<Figures>,
         shim: PeerHandle,
     ) -> Arc<Link> {
@@ -112,11 +114,12 @@ impl Link {
             id: NEXT.fetch_add(1, Relaxed),
             class,
             dialled,
-            connection,
             figures,
             since: Instant::now(),
             flows: Flows::default(),
+            window: Window::new(connection.clone(), transport),
             uses: TaskTracker::new(),
+            connection,
             _shim: shim,
         })
     }
@@ -130,7 +133,7 @@ impl Peer {
             |permits: u32| Arc::new(Semaphore::new(usize::try_from(permits).unwrap_or(usize::MAX)));
         Arc::new(Peer {
             name: peer.name.clone(),
-            key: peer.key,
+            identity: peer.identity.clone(),
             config: Current::new(peer.clone()),
             gone: CancellationToken::new(),
             counters: Counters::default(),
@@ -154,7 +157,7 @@ impl Peer {
 
     /// Whether what a configuration says is about this peer.
     pub(crate) fn is(&self, config: &config::Peer) -> bool {
-        self.name == config.name && self.key == config.key
+        self.name == config.name && self.identity == config.identity
     }
 
     /// It is in the configuration no more: its connections end.

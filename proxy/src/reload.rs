@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::config::{self, Config};
 use crate::peer::Peer;
 use crate::tasks::Proxy;
-use crate::tls::Class;
+use crate::tls::{Certificates, Class};
 
 impl Proxy {
     /// Reads the configuration again, as at SIGHUP. One that is wrong, or that needs a socket which is not to be had,
@@ -36,10 +36,13 @@ impl Proxy {
             tracing::warn!("`{key}` changes with a restart only");
         }
         let plan = self.forwards.plan(&config).await?;
-        shared.streams_port.follow(Class::Streams, &config, &shared.key)?;
-        shared
-            .datagrams_port
-            .follow(Class::Datagrams, &config, &shared.key)?;
+        // Read again even if their names are the same: certificates are renewed.
+        let certificates = config.certificates.as_ref().map(Certificates::read).transpose()?;
+        for class in [Class::Streams, Class::Datagrams] {
+            let port = shared.port(class);
+            port.follow(class, &config, &shared.key, certificates.as_ref())?;
+        }
+        shared.certificates.set(certificates);
 
         let before = shared.peers();
         let peers: Vec<Arc<Peer>> = config

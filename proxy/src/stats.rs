@@ -58,7 +58,7 @@ pub struct ReloadStats {
 pub struct PeerStats {
     /// Its name in the configuration.
     pub name: String,
-    /// Its public key.
+    /// Its public key, or the name in its certificate.
     pub key: String,
     /// Since the start.
     pub counters: CounterValues,
@@ -194,7 +194,7 @@ pub(crate) fn peer_stats(shared: &Shared, peer: &Peer) -> PeerStats {
     };
     PeerStats {
         name: peer.name.clone(),
-        key: peer.key.to_string(),
+        key: peer.identity.to_string(),
         counters: peer.counters.values(),
         connections: peer
             .links()

@@ -38,7 +38,7 @@ use crate::peer::{Peer, Slot};
 use crate::relay::Shared;
 use crate::standing::Standing;
 use crate::stats::Stats;
-use crate::tls::Class;
+use crate::tls::{Certificates, Class};
 use crate::{links, metrics, report, stats};
 
 /// A running proxy. Dropped, it stops at once; better is [`Proxy::shutdown`].
@@ -64,14 +64,16 @@ impl Proxy {
             }
             None => None,
         };
-        let streams_port = Port::bind(Class::Streams, &config, &key)?;
-        let datagrams_port = Port::bind(Class::Datagrams, &config, &key)?;
+        let certificates = config.certificates.as_ref().map(Certificates::read).transpose()?;
+        let port = |class| Port::bind(class, &config, &key, certificates.as_ref());
+        let (streams_port, datagrams_port) = (port(Class::Streams)?, port(Class::Datagrams)?);
         let statistics = stats::bind(&config.socket)?;
         let peers = config.peers.iter().map(|peer| Peer::new(peer, &config.limits));
         let shared = Arc::new(Shared {
             peers: Current::new(peers.collect()),
             config: Current::new(config),
             key,
+            certificates: Current::new(certificates),
             streams_port,
             datagrams_port,
             handshakes: Handshakes::default(),

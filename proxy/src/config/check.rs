@@ -10,8 +10,11 @@ use policies::Problem;
 use policies::document::{
     Entries, Fault, Name, OneOrMany, Report, Text, did_you_mean, duration_in, number, one_of,
 };
+use rustls::pki_types::ServerName;
 
-use super::{Config, DEFAULT_SOCKET, Forward, ForwardKind, Limits, MAX_STREAM_WINDOW, Peer, Transport, spec};
+use super::{
+    Config, DEFAULT_SOCKET, Forward, ForwardKind, Identity, Limits, MAX_STREAM_WINDOW, Peer, Transport, spec,
+};
 use crate::allow::AllowList;
 use crate::congestion::Algorithm;
 use crate::key::PublicKey;
@@ -39,6 +42,10 @@ impl TryFrom<&spec::File> for Config {
         let forwards = forwards(file, &mut report);
         let config = Config {
             key: path(file.key.as_ref(), ""),
+            certificates: file
+                .certificates
+                .as_ref()
+                .and_then(|files| certificates(files, &mut report)),
             listen,
             listen_datagrams: listen_datagrams.or_else(|| listen.map(next_port)),
             socket: path(file.socket.as_ref(), DEFAULT_SOCKET),
@@ -57,17 +64,21 @@ impl TryFrom<&spec::File> for Config {
 }
 
 fn peers(file: &spec::File, report: &mut Report) -> Vec<Peer> {
-    let mut keys: HashMap<PublicKey, &Name> = HashMap::new();
+    let mut known: HashMap<Identity, &Name> = HashMap::new();
     let mut peers = Vec::new();
     for (name, peer) in entries(file.peers.as_ref()) {
         report.name(name);
-        let key = report
-            .required(peer.key.as_ref(), name, "key")
-            .and_then(|key| report.value(key, public_key));
-        if let (Some(key), Some(place)) = (key, peer.key.as_ref().map(|key| key.place))
-            && let Some(other) = keys.insert(key, name)
+        let identity = identity(file, name, peer, report);
+        let text = peer.key.as_ref().or(peer.certificate_name.as_ref());
+        if let (Some(identity), Some(text)) = (identity.clone(), text)
+            && let Some(other) = known.insert(identity, name)
         {
-            report.fault(place, format!("peer `{}` has the same key", other.text));
+            let what = if peer.key.is_some() {
+                "key"
+            } else {
+                "certificate's name"
+            };
+            report.fault(text.place, format!("peer `{}` has the same {what}", other.text));
         }
         let dial = value(peer.dial.as_ref(), report, target);
         let per_flow = value(peer.connection_per_flow.as_ref(), report, boolean).unwrap_or(false);
@@ -95,10 +106,10 @@ fn peers(file: &spec::File, report: &mut Report) -> Vec<Peer> {
         let dial_datagrams = value(peer.dial_datagrams.as_ref(), report, target);
         let congestion = value(peer.congestion.as_ref(), report, congestion);
         let allow = allow(peer.allow.as_ref(), report);
-        let Some(key) = key else { continue };
+        let Some(identity) = identity else { continue };
         peers.push(Peer {
             name: name.text.clone(),
-            key,
+            identity,
             dial_datagrams: dial_datagrams.or_else(|| {
                 let port = dial.as_ref()?.port.checked_add(1)?;
                 dial.clone().and_then(|dial| Target::new(dial.host, port))
@@ -110,6 +121,40 @@ fn peers(file: &spec::File, report: &mut Report) -> Vec<Peer> {
         });
     }
     peers
+}
+
+fn identity(file: &spec::File, name: &Name, peer: &spec::Peer, report: &mut Report) -> Option<Identity> {
+    let Some(text) = &peer.certificate_name else {
+        let key = report.required(peer.key.as_ref(), name, "key")?;
+        return report.value(key, public_key).map(Identity::Key);
+    };
+    if peer.key.is_some() {
+        let message = "a peer is known by its `key` or by its `certificate_name`, not by both".to_owned();
+        report.fault(text.place, message);
+    }
+    if file.certificates.is_none() {
+        let fault = Fault::with_help(
+            "`certificate_name` needs `certificates`".to_owned(),
+            "give the file `certificates: {chain: proxy.pem, key: proxy.pem, authority: ca.pem}`",
+        );
+        report.fault(text.place, fault);
+    }
+    report.value(text, |text| match ServerName::try_from(text) {
+        Ok(_) => Ok(Identity::Name(text.to_owned())),
+        Err(_) => Err(format!("`{text}` is not a name or an address that a certificate can have").into()),
+    })
+}
+
+fn certificates(files: &spec::Certificates, report: &mut Report) -> Option<super::Certificates> {
+    let (Some(chain), Some(key), Some(authority)) = (&files.chain, &files.key, &files.authority) else {
+        report.fault_at_start("`certificates` needs the keys `chain`, `key` and `authority`");
+        return None;
+    };
+    Some(super::Certificates {
+        chain: PathBuf::from(&chain.text),
+        key: PathBuf::from(&key.text),
+        authority: PathBuf::from(&authority.text),
+    })
 }
 
 fn forwards(file: &spec::File, report: &mut Report) -> Vec<Forward> {

@@ -3,6 +3,7 @@
 mod check;
 mod spec;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,6 +22,8 @@ use crate::tls::Class;
 pub struct Config {
     /// The file with our private key.
     pub key: PathBuf,
+    /// For peers that are known by name.
+    pub certificates: Option<Certificates>,
     /// Where peers reach us with streams (UDP). Without it nobody can dial us.
     pub listen: Option<SocketAddr>,
     /// Where peers reach us with datagrams (UDP): the next port, unless the file says otherwise.
@@ -53,7 +56,7 @@ pub struct Peer {
     /// The key in the file.
     pub name: String,
     /// What it is known by.
-    pub key: PublicKey,
+    pub identity: Identity,
     /// Where we dial it with streams; without it we wait until it dials us.
     pub dial: Option<Target>,
     /// Where we dial it with datagrams: the next port, unless the file says otherwise.
@@ -64,6 +67,26 @@ pub struct Peer {
     pub connection_per_flow: bool,
     /// What it may have us connect to.
     pub allow: AllowList,
+}
+
+/// What a peer is known by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Identity {
+    /// Its public key.
+    Key(PublicKey),
+    /// The name, or the address, in its certificate, which our authority must have signed.
+    Name(String),
+}
+
+/// The files, in PEM (RFC 7468), that peers need which are known by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificates {
+    /// Our certificate, then those between it and the authority's.
+    pub chain: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// Certificates of the authorities that may sign those of peers.
+    pub authority: PathBuf,
 }
 
 /// Something that local applications connect to.
@@ -149,6 +172,15 @@ pub struct Limits {
     pub stream_idle: Option<Duration>,
     /// How long streams may go on after we are told to stop.
     pub shutdown: Duration,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Identity::Key(key) => key.fmt(f),
+            Identity::Name(name) => f.write_str(name),
+        }
+    }
 }
 
 impl Peer {

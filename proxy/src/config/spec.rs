@@ -9,6 +9,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub(super) key: Option<Text>,
+    pub(super) certificates: Option<Certificates>,
     pub(super) listen: Option<Text>,
     pub(super) listen_datagrams: Option<Text>,
     pub(super) socket: Option<Text>,
@@ -20,6 +21,15 @@ pub(super) struct File {
     pub(super) limits: Option<Limits>,
     pub(super) peers: Option<Entries<Peer>>,
     pub(super) forwards: Option<Entries<Forward>>,
+}
+
+/// `certificates: {chain: proxy.pem, key: proxy.pem, authority: ca.pem}`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Certificates {
+    pub(super) chain: Option<Text>,
+    pub(super) key: Option<Text>,
+    pub(super) authority: Option<Text>,
 }
 
 /// `report: {to: /run/bicast/report.sock, every: 1s}`
@@ -71,6 +81,7 @@ pub(super) struct Limits {
 #[serde(deny_unknown_fields)]
 pub(super) struct Peer {
     pub(super) key: Option<Text>,
+    pub(super) certificate_name: Option<Text>,
     pub(super) dial: Option<Text>,
     pub(super) dial_datagrams: Option<Text>,
     pub(super) congestion: Option<Text>,
@@ -102,6 +113,7 @@ fn example(key: &str) -> Option<&'static str> {
         "forwards" => {
             "`forwards: {NAME: {kind: tcp, listen: 127.0.0.1:8080, peer: NAME, target: HOST:PORT}}`"
         }
+        "certificates" => "`certificates: {chain: proxy.pem, key: proxy.pem, authority: ca.pem}`",
         "report" => "`report: {to: /run/bicast/report.sock, every: 1s}`",
         "shim" => "`shim: {mode: auto, lead: 100}`",
         "transport" => "`transport: {idle: 30s, keep_alive: 5s}`",

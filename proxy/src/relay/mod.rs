@@ -37,7 +37,7 @@ use crate::key::PrivateKey;
 use crate::links;
 use crate::peer::{InUse, Peer, Slot};
 use crate::target::Target;
-use crate::tls::Class;
+use crate::tls::{Certificates, Class};
 use splice::{Broken, Pair, reset_on_close, splice};
 use wire::{Kind, Refusal, Request};
 
@@ -46,6 +46,7 @@ use wire::{Kind, Refusal, Request};
 pub(crate) struct Shared {
     pub(crate) config: Current<Config>,
     pub(crate) key: PrivateKey,
+    pub(crate) certificates: Current<Option<Certificates>>,
     /// In the order of the configuration.
     pub(crate) peers: Current<Vec<Arc<Peer>>>,
     pub(crate) streams_port: Port,
@@ -156,7 +157,15 @@ impl Way {
         counters.streams_opened.add(1);
         let open = Open::new(&counters.streams_open);
         let limits = self.shared.config().limits;
-        let result = splice(&tcp, &mut pair, answer_due, counters, limits.stream_idle).await;
+        let result = splice(
+            &tcp,
+            &mut pair,
+            answer_due,
+            counters,
+            &using.link.window,
+            limits.stream_idle,
+        )
+        .await;
         drop(tcp);
         drop(open);
         match result {

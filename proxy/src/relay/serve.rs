@@ -48,13 +48,13 @@ async fn stream(shared: &Shared, peer: &Peer, link: &Arc<Link>, mut pair: Pair) 
         link.figures.set_algorithm(algorithm);
     }
     match (request.kind, link.class) {
-        (Kind::Tcp, Class::Streams | Class::Own) => tcp(shared, peer, &request.target, pair).await,
+        (Kind::Tcp, Class::Streams | Class::Own) => tcp(shared, peer, link, &request.target, pair).await,
         (Kind::Udp, Class::Datagrams) => datagram::serve(shared, peer, link, &request.target, pair).await,
         _ => refused(peer, pair, Refusal::BadRequest).await,
     }
 }
 
-async fn tcp(shared: &Shared, peer: &Peer, target: &Target, mut pair: Pair) {
+async fn tcp(shared: &Shared, peer: &Peer, link: &Link, target: &Target, mut pair: Pair) {
     let Ok(_permit) = peer.streams.try_acquire() else {
         refused(peer, pair, Refusal::TooMany).await;
         return;
@@ -79,6 +79,7 @@ async fn tcp(shared: &Shared, peer: &Peer, target: &Target, mut pair: Pair) {
         &mut pair,
         false,
         &peer.counters,
+        &link.window,
         shared.config().limits.stream_idle,
     )
     .await

@@ -10,6 +10,7 @@
 
 use std::io::{self, IoSlice};
 use std::net::Shutdown;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -18,10 +19,11 @@ use noq::{RecvStream, SendStream, VarInt};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::wire::{Refusal, WireError, decode_answer};
 use crate::counters::Counters;
+use crate::unread::Window;
 
 /// Both directions of a stream. Dropped before [`Pair::finished`], it is reset: a part must never pass for the whole.
 #[derive(Debug)]
@@ -79,15 +81,16 @@ impl Drop for Pair {
 /// Joins the two until both directions have ended. With `answer_due`, the other side's answer to our request has not
 /// been read yet: what TCP sends goes on its way before it.
 ///
-/// On an error TCP gets a RST when it is dropped, and so does the stream with `pair`; likewise when this is not polled to
-/// its end, and even when the process is killed.
+/// On an error TCP gets a RST when it is dropped, and so does the stream with `pair`.
 pub(crate) async fn splice(
     tcp: &TcpStream,
     pair: &mut Pair,
     answer_due: bool,
     counters: &Counters,
+    window: &Window,
     idle: Option<Duration>,
 ) -> Result<(), Broken> {
+    // From the start: if the process is killed, the kernel closes in its stead, and a FIN would say that this was all.
     reset_on_close(tcp);
     let moved = AtomicU64::new(0);
     let Pair { send, recv, .. } = pair;
@@ -102,7 +105,7 @@ pub(crate) async fn splice(
     let both = async {
         tokio::try_join!(
             to_stream(tcp, send, answer_due, sent),
-            to_tcp(recv, tcp, answer_due, received)
+            to_tcp(recv, tcp, answer_due, window, received)
         )
     };
     let result = tokio::select! {
@@ -112,8 +115,7 @@ pub(crate) async fn splice(
         () = silence(&moved, idle) => Err(Broken::Idle),
     };
     if result.is_ok() {
-        // Only now an end is one.
-        let _ = SockRef::from(tcp).set_linger(None);
+        end_on_close(tcp);
     }
     result
 }
@@ -132,6 +134,11 @@ pub(crate) fn prepare(tcp: &TcpStream) {
 pub(crate) fn reset_on_close(tcp: &TcpStream) {
     // A socket that refuses this is closed by FIN; there is nobody else to tell.
     let _ = SockRef::from(tcp).set_linger(Some(Duration::ZERO));
+}
+
+/// Closing sends what there is, then FIN.
+fn end_on_close(tcp: &TcpStream) {
+    let _ = SockRef::from(tcp).set_linger(None);
 }
 
 async fn to_stream(
@@ -181,6 +188,7 @@ async fn to_tcp(
     recv: &mut RecvStream,
     tcp: &TcpStream,
     answer_due: bool,
+    window: &Window,
     count: impl Fn(u64),
 ) -> Result<(), Broken> {
     if answer_due {
@@ -194,7 +202,15 @@ async fn to_tcp(
     {
         let filled = chunks.get_mut(..filled).unwrap_or_default();
         let length: usize = filled.iter().map(Bytes::len).sum();
-        write_all(tcp, filled).await.map_err(Broken::Tcp)?;
+        let mut write = pin!(write_all(tcp, filled));
+        let written = match timeout(UNREAD_AFTER, &mut write).await {
+            Ok(written) => written,
+            Err(_) => {
+                let _unread = window.unread();
+                write.await
+            }
+        };
+        written.map_err(Broken::Tcp)?;
         count(length as u64);
     }
     SockRef::from(tcp).shutdown(Shutdown::Write).map_err(Broken::Tcp)
@@ -272,6 +288,8 @@ const ABORTED: VarInt = VarInt::from_u32(1);
 /// How long a refusal may come later than the stop that goes with it.
 const ANSWER_BEHIND: Duration = Duration::from_secs(1);
 const READ_BYTES: usize = 32 << 10;
+/// Whoever takes nothing for so long does not read.
+const UNREAD_AFTER: Duration = Duration::from_millis(500);
 /// A chunk is about one packet; so many are written to TCP in one go.
 const CHUNKS: usize = 32;
 const KEEP_ALIVE: Duration = Duration::from_secs(60);

@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod certificates;
 mod common;
 mod copies;
 mod datagrams;

@@ -166,6 +166,43 @@ async fn who_does_not_read_stops_who_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_who_do_not_read_stop_nobody_else() {
+    // A small buffer, which connections inherit, so that the proxies hold what is not read.
+    let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    listener.set_recv_buffer_size(4096).unwrap();
+    listener
+        .bind(&std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into())
+        .unwrap();
+    listener.listen(64).unwrap();
+    let address = listener.local_addr().unwrap().as_socket().unwrap();
+    let other = server(echo).await;
+    let forwards = format!(
+        "  unread: {{kind: tcp, listen: 127.0.0.1:0, peer: far, target: \"{address}\"}}\n  \
+         other: {{kind: tcp, listen: 127.0.0.1:0, peer: far, target: \"{other}\"}}"
+    );
+    let windows = "transport: {stream_window: 100kB, connection_window: 300kB}";
+    let pair = Pair::with("", windows, &forwards, "127.0.0.1:*").await;
+    let mut writers = Vec::new();
+    for _ in 0..12 {
+        let mut tcp = TcpStream::connect(pair.forward("unread")).await.unwrap();
+        writers.push(tokio::spawn(
+            async move { tcp.write_all(&vec![0; 30 << 20]).await },
+        ));
+    }
+    // Until nothing moves any more: each of them is stuck.
+    let sent = || pair.near.stats().peers[0].counters.stream_bytes_sent;
+    let mut before = 0;
+    while before < 12 * 100_000 || sent() > before {
+        before = sent();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert!(writers.iter().all(|writer| !writer.is_finished()));
+    let tcp = TcpStream::connect(pair.forward("other")).await.unwrap();
+    let bytes = noise(4, 1_000_000);
+    assert!(exchange(tcp, &bytes).await.unwrap() == bytes);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_tcp_connection_can_have_a_quic_connection_of_its_own() {
     let address = server(echo).await;
     let pair = forwarding(address, ", connection_per_flow: true").await;
