@@ -171,9 +171,11 @@ fn put_ip(buffer: &mut BytesMut, ip: IpAddr) {
     }
 }
 
-/// What an address of this kind and a port say, and what is behind them; `None` while they are not all there. Inside,
-/// `None` is a bad name, or port 0.
-fn split_target(kind: u8, bytes: &[u8]) -> Result<Option<(Option<Target>, &[u8])>, SocksError> {
+/// A target, or `None` for a bad name or port 0, and what is behind it.
+type Split<'a> = (Option<Target>, &'a [u8]);
+
+/// What an address of this kind and a port say; `None` while they are not all there.
+fn split_target(kind: u8, bytes: &[u8]) -> Result<Option<Split<'_>>, SocksError> {
     let length = match (kind, bytes.first()) {
         (ADDRESS_V4, _) => 4,
         (ADDRESS_V6, _) => 16,
