@@ -8,6 +8,7 @@ pub mod clock;
 pub mod demo;
 pub mod experiment;
 pub mod experiments;
+pub mod figures;
 pub mod lab;
 pub mod link;
 pub mod machine;

@@ -10,6 +10,9 @@ pub struct Machine {
     pub kernel: String,
     /// Processors that may be used.
     pub processors: usize,
+    /// What /proc/cpuinfo calls the first of them.
+    #[serde(default)]
+    pub processor: String,
     /// First line of `ovs-vswitchd --version`.
     pub open_vswitch: String,
 }
@@ -29,6 +32,7 @@ impl Machine {
                 uname.release().to_string_lossy()
             ),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
+            processor: model(&std::fs::read_to_string("/proc/cpuinfo")?),
             open_vswitch: version.lines().next().unwrap_or_default().to_owned(),
         })
     }
@@ -58,6 +62,14 @@ impl Load {
     }
 }
 
+/// The model of the first processor; some architectures have none to tell.
+fn model(cpuinfo: &str) -> String {
+    let model = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or("unknown", |(_, name)| name.trim()).to_owned()
+}
+
 fn parse(stat: &str) -> Option<Load> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line
@@ -83,5 +95,12 @@ mod tests {
         let after = parse("cpu  150 0 150 1080 120 0 0 0 0 0\n").unwrap();
         assert!((after.busy_since(&before) - 0.5).abs() < 1e-12);
         assert_eq!(parse("mem 1"), None);
+    }
+
+    #[test]
+    fn the_model_of_the_processor_is_found_where_there_is_one() {
+        let text = "processor\t: 0\nmodel name\t: A CPU @ 2.50GHz\nprocessor\t: 1\nmodel name\t: B\n";
+        assert_eq!(model(text), "A CPU @ 2.50GHz");
+        assert_eq!(model("processor : 0\n"), "unknown");
     }
 }
