@@ -3,10 +3,15 @@
 //! An experiment appends [`Sample`]s to a [`Store`]. Everything else here reads recordings only: no figure knows how
 //! its numbers were measured.
 
+pub mod data;
 pub mod progress;
 pub mod record;
+pub mod statistics;
 pub mod store;
+#[cfg(test)]
+pub(crate) mod testing;
 
+pub use data::Data;
 pub use progress::Progress;
 pub use record::{Key, Length, Manifest, Sample};
 pub use store::{Recording, Store};

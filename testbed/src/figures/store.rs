@@ -120,6 +120,11 @@ impl Store {
 }
 
 impl Recording {
+    /// Whether the folder `dir` holds a recording.
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(SAMPLES).is_file()
+    }
+
     /// Reads the recording in the folder `dir` and changes nothing; it may still be being written.
     ///
     /// # Errors
@@ -207,3 +212,137 @@ fn read_samples(path: &Path) -> Result<(Vec<Sample>, Vec<String>, u64)> {
 
 const MANIFEST: &str = "manifest.json";
 const SAMPLES: &str = "samples.jsonl";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::testing::{manifest, sample};
+    use serde_json::json;
+
+    fn sample_at(loss: f64, repetition: u32) -> Sample {
+        sample(
+            "download-time",
+            &[("scheme", "unicast")],
+            &[("loss_percent", loss)],
+            repetition,
+            &[("seconds", 8.9)],
+        )
+    }
+
+    fn open(dir: &Path) -> Result<Store> {
+        Store::open(dir, manifest("download-time"))
+    }
+
+    #[test]
+    fn a_recording_is_continued_where_it_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(dir.path()).unwrap();
+        let faulty = Sample {
+            faults: vec!["the emulator was late".to_owned()],
+            ..sample_at(0.3, 0)
+        };
+        for sample in [sample_at(0.1, 0), sample_at(0.1, 1), faulty.clone()] {
+            store.append(sample).unwrap();
+        }
+        drop(store);
+        let store = open(dir.path()).unwrap();
+        assert!(store.has(&sample_at(0.1, 1).key()));
+        assert!(!store.has(&sample_at(0.1, 2).key()));
+        // What was faulty is to be measured again.
+        assert!(!store.has(&faulty.key()));
+        assert_eq!(store.attempts(&faulty.key()), 1);
+        assert_eq!(store.notes(), [""; 0]);
+        let recording = Recording::read(dir.path()).unwrap();
+        assert_eq!(recording.samples, store.samples());
+        assert_eq!(recording.manifest.continued.len(), 1);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_dropped_and_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(dir.path()).unwrap();
+        store.append(sample_at(0.1, 0)).unwrap();
+        store.append(sample_at(0.2, 0)).unwrap();
+        drop(store);
+        let path = dir.path().join(SAMPLES);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() - 20]).unwrap();
+
+        let read = Recording::read(dir.path()).unwrap();
+        assert_eq!((read.samples.len(), read.notes.len()), (1, 1));
+        let mut store = open(dir.path()).unwrap();
+        assert!(
+            store.notes()[0].contains("the last line was cut off"),
+            "{:?}",
+            store.notes()
+        );
+        assert!(!store.has(&sample_at(0.2, 0).key()));
+        store.append(sample_at(0.2, 0)).unwrap();
+        drop(store);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+
+    #[test]
+    fn a_broken_line_before_the_last_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(dir.path()).unwrap();
+        store.append(sample_at(0.1, 0)).unwrap();
+        drop(store);
+        let path = dir.path().join(SAMPLES);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{}\n{text}", &text[..30])).unwrap();
+        let error = format!("{:#}", open(dir.path()).unwrap_err());
+        assert!(error.contains("samples.jsonl line 1 is no sample"), "{error}");
+    }
+
+    #[test]
+    fn other_parameters_are_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(open(dir.path()).unwrap());
+        let before = std::fs::read(dir.path().join(MANIFEST)).unwrap();
+        let other = Manifest {
+            seed: 7,
+            parameters: json!({"bytes": 1_000, "cap_s": 120}),
+            ..manifest("download-time")
+        };
+        let error = Store::open(dir.path(), other).unwrap_err().to_string();
+        let shown = error.lines().skip(1).collect::<Vec<_>>();
+        assert_eq!(
+            shown,
+            [
+                "  seed: recorded 1, wanted 7",
+                "  bytes: recorded 100000000, wanted 1000"
+            ],
+            "{error}"
+        );
+        assert_eq!(std::fs::read(dir.path().join(MANIFEST)).unwrap(), before);
+    }
+
+    #[test]
+    fn two_runs_do_not_write_to_one_recording() {
+        let dir = tempfile::tempdir().unwrap();
+        let _first = open(dir.path()).unwrap();
+        let error = open(dir.path()).unwrap_err().to_string();
+        assert!(error.starts_with("another run is writing to"), "{error}");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(dir.path()).unwrap();
+        let mut broken = sample_at(0.1, 0);
+        broken.values.insert("mbit".to_owned(), f64::NAN);
+        let error = store.append(broken).unwrap_err().to_string();
+        assert!(error.contains("`mbit`"), "{error}");
+        assert!(store.samples().is_empty());
+    }
+
+    #[test]
+    fn keys_hold_when_a_number_changes_in_its_last_digit() {
+        assert_eq!(sample_at(0.1 + 0.2, 0).key(), sample_at(0.3, 0).key());
+        assert_eq!(
+            sample_at(0.3, 2).key().to_string(),
+            "download-time scheme=unicast loss_percent=0.3 #2"
+        );
+    }
+}
