@@ -4,6 +4,7 @@
 //! its numbers were measured.
 
 pub mod data;
+pub mod plot;
 pub mod progress;
 pub mod record;
 pub mod statistics;
