@@ -4,7 +4,9 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/target/tools
 EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd-restart uplink-down
 
-.PHONY: help setup build demo test lint deny experiments bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
+FIGURES := download-time transmitted-bytes fairness cwnd cc-lab delay-gap field-test adaptive peers
+
+.PHONY: help setup build demo test lint deny experiments figures-quick figures figures-full bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +42,16 @@ deny: ## licences, sources, banned crates; advisories where their database can b
 
 experiments: build ## each number that docs/testing.md names, at full length (about 10 minutes)
 	target/release/testbed run $(EXPERIMENTS)
+	target/release/testbed clean --check
+
+figures-quick: LENGTH := --quick
+figures-quick: ## all figures and their report at a glance (25 minutes): target/figures-quick/report.html
+figures: ## the same with three repetitions (hours): target/figures/report.html
+figures-full: LENGTH := --full
+figures-full: ## the same with ten repetitions (a day): target/figures-full/report.html
+figures-quick figures figures-full: build
+	@target/release/testbed run $(LENGTH) --out target/$@ $(FIGURES); run=$$?; \
+		target/release/testbed report target/$@ && exit $$run
 	target/release/testbed clean --check
 
 bench-proxy: build ## downloads through the proxies over two lossy paths, the second later by a gap

@@ -22,6 +22,10 @@ enum Command {
     Run(commands::run::Arguments),
     /// List the experiments
     List,
+    /// Draw figures from recordings, as SVG and PNG
+    Plot(commands::report::Arguments),
+    /// Draw figures from recordings and make one page of them, with published numbers beside ours
+    Report(commands::report::Arguments),
     /// Check that the emulated links do what they are told: the experiment `emulator`
     Selftest(commands::run::Options),
     /// The main job on real bridges: unicast, bicast and adaptive side by side
@@ -49,6 +53,8 @@ fn main() -> ExitCode {
         Command::Lab(command) => commands::lab::run(command),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::List => Ok(commands::run::list()),
+        Command::Plot(arguments) => commands::report::plot(&arguments),
+        Command::Report(arguments) => commands::report::report(&arguments),
         Command::Selftest(options) => commands::run::selftest(&options),
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::RecordVectors(arguments) => commands::record_vectors::run(&arguments),
