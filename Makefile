@@ -9,7 +9,7 @@ FIGURES := download-time transmitted-bytes fairness cwnd cc-lab delay-gap field-
 .PHONY: help setup build demo test lint deny experiments figures-quick figures figures-full bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install what is missing (apt); touches no running Open vSwitch
 	@testbed/setup.sh

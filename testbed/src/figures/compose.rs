@@ -328,3 +328,41 @@ const USUAL_ORDER: [&str; 18] = [
 /// Between the parts of a line's key.
 pub(super) const SEPARATOR: &str = "\u{1f}";
 const STRETCHES: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_series_keeps_its_extremes_and_its_order() {
+        let mut trace: Vec<(f64, f64)> = (0..5000).map(|step| (f64::from(step), 10.0)).collect();
+        trace[1234].1 = 99.0;
+        trace[4321].1 = 1.0;
+        let thin = thinned(&trace);
+        assert!(thin.len() <= 2 * STRETCHES);
+        assert!(thin.contains(&(1234.0, 99.0)) && thin.contains(&(4321.0, 1.0)));
+        assert!(thin.is_sorted_by(|a, b| a.0 <= b.0));
+    }
+
+    #[test]
+    fn lines_and_places_stand_in_their_usual_order() {
+        let order = |values: &[&str]| in_order(values.iter().map(|value| (*value).to_owned()));
+        assert_eq!(order(&["10", "2", "0.5", "2"]), ["0.5", "2", "10"]);
+        assert_eq!(
+            order(&["adaptive", "zeppelin", "unicast"]),
+            ["unicast", "adaptive", "zeppelin"]
+        );
+        assert_eq!(
+            order(&[
+                "bbr3\u{1f}unicast",
+                "tcp-cubic\u{1f}unicast",
+                "bbr3\u{1f}client-side"
+            ]),
+            [
+                "tcp-cubic\u{1f}unicast",
+                "bbr3\u{1f}unicast",
+                "bbr3\u{1f}client-side"
+            ]
+        );
+    }
+}

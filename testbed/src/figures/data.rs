@@ -177,3 +177,73 @@ pub fn display(value: &str) -> String {
 pub fn same_place(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * (1.0 + a.abs())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::store::Store;
+    use crate::figures::testing::{data, data_with, manifest, sample};
+
+    #[test]
+    fn recordings_are_read_from_the_folders_below() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("figures")).unwrap();
+        for experiment in ["fairness", "cwnd"] {
+            let mut store = Store::open(&dir.path().join(experiment), manifest(experiment)).unwrap();
+            store
+                .append(sample(experiment, &[], &[], 0, &[("mbit", 1.0)]))
+                .unwrap();
+        }
+        let read = |dir: &Path| -> Vec<String> {
+            let data = Data::read(dir).unwrap();
+            data.recordings
+                .into_iter()
+                .map(|one| one.manifest.experiment)
+                .collect()
+        };
+        assert_eq!(read(dir.path()), ["cwnd", "fairness"]);
+        assert_eq!(read(&dir.path().join("cwnd")), ["cwnd"]);
+        let error = Data::read(&dir.path().join("figures")).unwrap_err().to_string();
+        assert!(error.contains("holds no recordings"), "{error}");
+    }
+
+    #[test]
+    fn plain_tcp_is_another_transport_than_the_same_congestion_control_through_the_proxies() {
+        let transports = |via: &str| {
+            label(
+                &sample("", &[("via", via), ("congestion", "cubic")], &[], 0, &[]),
+                "transport",
+            )
+        };
+        assert_eq!(transports("direct").as_deref(), Some("tcp-cubic"));
+        assert_eq!(transports("proxies").as_deref(), Some("cubic"));
+        assert_eq!(label(&Sample::default(), "transport"), None);
+    }
+
+    #[test]
+    fn the_first_experiment_with_sound_samples_is_taken() {
+        let of = |data: &Data| data.of(&["cwnd", "cc-lab"])[0].experiment.clone();
+        assert_eq!(of(&data()), "cwnd");
+        let faulty = data_with(|sample| {
+            if sample.experiment == "cwnd" {
+                sample.faults.push("late".to_owned());
+            }
+        });
+        assert_eq!(of(&faulty), "cc-lab");
+    }
+
+    #[test]
+    fn a_quantity_may_be_one_value_per_another() {
+        let one = sample(
+            "",
+            &[],
+            &[("gap_ms", 20.0)],
+            0,
+            &[("lost", 30.0), ("sent", 1000.0), ("none", 0.0)],
+        );
+        assert_eq!(Quantity::of("lost").per("sent").times(100.0).get(&one), Some(3.0));
+        assert_eq!(Quantity::of("gap_ms").get(&one), Some(20.0));
+        assert_eq!(Quantity::of("lost").per("none").get(&one), None);
+        assert_eq!(Quantity::of("unknown").get(&one), None);
+    }
+}

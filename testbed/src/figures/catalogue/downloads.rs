@@ -8,7 +8,8 @@ pub(super) const DOWNLOAD_TIME_UNICAST: Figure = Figure {
     id: "download-time-unicast",
     title: "Download time: data on one path",
     caption: "The paper's Figure 6: a download over HTTP by TCP CUBIC end to end and through the proxies. The loss is \
-              the same on both paths and in both directions.",
+              the same on both paths and in both directions. Open markers: the changes that the paper states, applied to \
+              our TCP at the same loss.",
     experiments: &["download-time"],
     kind: Kind::Curve("loss_percent"),
     x: WIDE_LOSS,

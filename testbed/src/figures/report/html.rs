@@ -1,7 +1,7 @@
 //! The report as one page: no script, nothing from elsewhere.
 
 use super::Drawn;
-use super::summary::{Row, Summary, point_of};
+use super::summary::{Row, SKIPPED, Summary, point_of};
 use crate::figures::data::Data;
 use crate::figures::explanations;
 use crate::figures::figure::Figure;
@@ -131,7 +131,7 @@ impl Page {
         let (skipped, faulty): (Vec<_>, Vec<_>) = summary
             .left_out
             .iter()
-            .partition(|left_out| left_out.reason.starts_with("skipped"));
+            .partition(|left_out| left_out.reason.starts_with(SKIPPED));
         if faulty.is_empty() {
             self.put("<p>No sample was left out: no self-check of the lab failed.</p>");
         } else {
@@ -322,11 +322,24 @@ fn samples_of(figure: &Figure, data: &Data) -> String {
     for sample in data.of(figure.experiments) {
         *points.entry(point_of(sample)).or_default() += 1;
     }
-    match (points.values().min(), points.values().max()) {
+    let many = match (points.values().min(), points.values().max()) {
         (Some(1), Some(1)) => "One sample for each point.".to_owned(),
         (Some(least), Some(most)) if least == most => format!("{most} samples for each point."),
         (Some(least), Some(most)) => format!("{least} to {most} samples for each point."),
         _ => String::new(),
+    };
+    let cap = data
+        .recordings
+        .iter()
+        .filter(|recording| {
+            figure
+                .experiments
+                .contains(&recording.manifest.experiment.as_str())
+        })
+        .find_map(|recording| cap_seconds(&recording.manifest));
+    match cap {
+        Some(seconds) => format!("{many} Transfers end after {seconds} s at the latest."),
+        None => many,
     }
 }
 
@@ -336,11 +349,15 @@ fn caps(data: &Data) -> String {
         .recordings
         .iter()
         .filter_map(|recording| {
-            let seconds = recording.manifest.parameters.get("cap_s")?.as_f64()?;
+            let seconds = cap_seconds(&recording.manifest)?;
             Some(format!("{}: {seconds} s", recording.manifest.experiment))
         })
         .collect();
     caps.join(", ")
+}
+
+fn cap_seconds(manifest: &Manifest) -> Option<f64> {
+    manifest.parameters.get("cap_s")?.as_f64()
 }
 
 fn machine(manifest: &Manifest) -> String {

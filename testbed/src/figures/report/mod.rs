@@ -56,8 +56,7 @@ pub fn write_report(dir: &Path, data: &Data, drawn: &[Drawn]) -> Result<PathBuf>
     let summary = Summary::of(data);
     let page = dir.join("report.html");
     write(&page, html::page(data, &summary, drawn).as_bytes())?;
-    let text = serde_json::to_string_pretty(&summary)? + "\n";
-    write(&dir.join("summary.json"), text.as_bytes())?;
+    write(&dir.join("summary.json"), summary.text()?.as_bytes())?;
     Ok(page)
 }
 

@@ -5,7 +5,9 @@ use crate::figures::goals::{Goal, goals};
 use crate::figures::paper::{self, Measured, Statement, Verdict};
 use crate::figures::record::{Manifest, Sample};
 use crate::figures::statistics;
+use anyhow::Result;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The whole report in numbers.
@@ -66,9 +68,9 @@ pub struct PointSummary {
 pub struct LeftOut {
     /// Of which experiment.
     pub experiment: String,
-    /// The self-check that failed; `skipped: …` when it was not even tried.
+    /// The self-check that failed, without its numbers; `skipped: …` when it was not even tried.
     pub reason: String,
-    /// Which samples.
+    /// Which samples, and what the self-check said of each.
     pub samples: Vec<String>,
 }
 
@@ -86,6 +88,26 @@ impl Summary {
             points: points(data),
             left_out: left_out(data),
         }
+    }
+
+    /// As JSON with an entry in each line.
+    ///
+    /// # Errors
+    /// When a number in it is not finite.
+    pub fn text(&self) -> Result<String> {
+        let mut parts = Vec::new();
+        if let Value::Object(all) = serde_json::to_value(self)? {
+            for (name, entries) in all {
+                let entries: Vec<String> = entries
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(Value::to_string)
+                    .collect();
+                parts.push(format!("\"{name}\": [\n{}\n]", entries.join(",\n")));
+            }
+        }
+        Ok(format!("{{\n{}\n}}\n", parts.join(",\n")))
     }
 }
 
@@ -120,7 +142,8 @@ fn points(data: &Data) -> Vec<PointSummary> {
             for name in sound.iter().flat_map(|sample| sample.values.keys()) {
                 let of_it = sound.iter().filter_map(|sample| sample.values.get(name));
                 let summary = statistics::Summary::of(of_it.map(|value| (*value, false)));
-                values.extend(summary.map(|all| (name.clone(), (all.mean, all.min, all.max))));
+                let rounded = summary.map(|all| (rounded(all.mean), rounded(all.min), rounded(all.max)));
+                values.extend(rounded.map(|all| (name.clone(), all)));
             }
             PointSummary {
                 point,
@@ -131,6 +154,11 @@ fn points(data: &Data) -> Vec<PointSummary> {
             }
         })
         .collect()
+}
+
+/// To six digits: no measurement here has more.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 /// The sample's key without its repetition.
@@ -144,8 +172,15 @@ fn left_out(data: &Data) -> Vec<LeftOut> {
     let mut reasons: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for sample in data.all() {
         for fault in &sample.faults {
-            let reason = (sample.experiment.clone(), fault.clone());
-            reasons.entry(reason).or_default().push(sample.key().to_string());
+            let (reason, detail) = match fault.split_once(": ") {
+                Some((reason, detail)) if reason != SKIPPED => (reason, format!(": {detail}")),
+                _ => (fault.as_str(), String::new()),
+            };
+            let reason = (sample.experiment.clone(), reason.to_owned());
+            reasons
+                .entry(reason)
+                .or_default()
+                .push(format!("{}{detail}", sample.key()));
         }
     }
     reasons
@@ -157,3 +192,6 @@ fn left_out(data: &Data) -> Vec<LeftOut> {
         })
         .collect()
 }
+
+/// How faults of samples begin that were not even tried.
+pub(super) const SKIPPED: &str = "skipped";

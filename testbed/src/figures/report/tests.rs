@@ -72,7 +72,8 @@ fn the_page_is_complete_and_needs_nothing_else() {
 fn what_was_left_out_and_skipped_is_named() {
     let data = testing::data_with(|sample| {
         if sample.experiment == "cc-lab" && sample.repetition == 1 {
-            sample.faults.push("the emulator was late".to_owned());
+            let late = format!("the emulator was late: {:.1} ms", sample.values["mbit"]);
+            sample.faults.push(late);
         }
         if sample.experiment == "field-test" && sample.label("congestion") == Some("cubic") {
             sample.faults.push("skipped: no such program".to_owned());
@@ -81,6 +82,8 @@ fn what_was_left_out_and_skipped_is_named() {
     let summary = Summary::of(&data);
     assert_eq!(summary.left_out.len(), 2);
     assert_eq!(summary.left_out[0].samples.len(), 5);
+    assert_eq!(summary.left_out[0].reason, "the emulator was late");
+    assert!(summary.left_out[0].samples[0].ends_with("#1: 8.4 ms"));
     let page = html::page(&data, &summary, &[]);
     assert!(page.contains("the emulator was late"));
     assert!(page.contains("field-test: skipped: no such program."));
