@@ -92,8 +92,8 @@ impl Case {
 
 fn entries<T: MultipartEntry>(frame: &Bytes) -> Outcome<u32> {
     let mut entries = MultipartEntries::<T>::decode(frame)?.ok_or("another message")?;
-    let mut count = 0;
-    while let Some(entry) = entries.pull()? {
+    let (mut place, mut count) = (None, 0);
+    while let Some(entry) = entries.pull(&mut place)? {
         black_box(entry);
         count += 1;
     }

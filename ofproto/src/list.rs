@@ -18,19 +18,19 @@ macro_rules! list {
 }
 
 impl<T, const INLINE: usize> List<T, INLINE> {
-    /// No items.
+    /// No items. Not a constant: that would be copied with all the room in it.
+    #[inline]
     #[must_use]
-    pub const fn new() -> Self {
-        Self(SmallVec::new_const())
+    pub fn new() -> Self {
+        Self(SmallVec::new())
     }
 
-    /// The first `count` of these items, `INLINE` at most.
+    /// One item.
     #[inline]
-    pub(crate) fn first_of(items: [T; INLINE], count: usize) -> Self
-    where
-        T: Copy,
-    {
-        Self(SmallVec::from_buf_and_len(items, count))
+    pub(crate) fn one(item: T) -> Self {
+        let mut items = Self::new();
+        items.push(item);
+        items
     }
 
     /// Makes room for that many more items.

@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::macros::open_enum;
-use crate::wire::{Span, fixed};
+use crate::wire::{Fixed, Span, fixed};
 use crate::{BufferId, Cookie, DecodeError, EncodeError, Match, OxmField, PortNo, TableId};
 
 /// `ofp_packet_in`, OpenFlow 1.3.5 §7.4.1.
@@ -63,9 +63,18 @@ impl PacketIn {
         let (i, _) = fixed::<2>(i, "ofp_packet_in.pad")?;
         // Early: what was written a moment ago is slow to move.
         let data = i.share();
+        // Most packets come from the first tables, with nothing set but the port.
+        if let Some(match_) = Match::in_port_alone(fields) {
+            return Ok(take(Self::of(&head, match_, data)));
+        }
         let mut match_ = Match::new();
         match_.fill_from(fields)?;
-        Ok(take(Self {
+        Ok(take(Self::of(&head, match_, data)))
+    }
+
+    #[inline]
+    fn of(head: &Fixed<'_, 16>, match_: Match, data: Bytes) -> Self {
+        Self {
             buffer_id: BufferId(head.u32::<0>()),
             total_len: head.u16::<4>(),
             reason: PacketInReason::from_wire(head.u8::<6>()),
@@ -73,7 +82,7 @@ impl PacketIn {
             cookie: Cookie(head.u64::<8>()),
             match_,
             data,
-        }))
+        }
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {

@@ -14,7 +14,8 @@ use crate::{DecodeError, DecodeErrorKind, EncodeError, ErrorCode, List, MacAddr}
 /// What a parser gives: the rest of the span and a value, or a fault.
 pub(crate) type Parsed<'a, T> = IResult<Span<'a>, T, Fault>;
 
-/// A part of a frame. Its methods take it by value: what somebody else points to has to be kept in memory.
+/// A part of a frame. Its methods take it by value and are inlined, those for faults too: a whole span does not travel
+/// in registers, and what is somewhere kept in memory is kept there from the beginning.
 ///
 /// It is `pub`, as [`Fault`] is, for a trait that nobody outside can name.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,7 @@ impl<'a> Span<'a> {
     }
 
     /// Where it begins, counted from the first byte of the frame.
+    #[inline]
     fn offset(self) -> usize {
         self.bytes.as_ptr().addr() - self.frame.as_ptr().addr()
     }
@@ -69,11 +71,13 @@ impl<'a> Span<'a> {
     }
 
     /// A fault noticed at the first byte of this span.
+    #[inline]
     pub(crate) fn fault(self, kind: DecodeErrorKind, context: &'static str) -> nom::Err<Fault> {
         Fault::new(kind, self.offset(), Some(context), None)
     }
 
     /// A fault noticed at the first byte of this span, with the error to answer.
+    #[inline]
     pub(crate) fn refused(
         self,
         kind: DecodeErrorKind,
@@ -84,6 +88,7 @@ impl<'a> Span<'a> {
     }
 
     /// A fault of a length field that lies at the first byte of this span.
+    #[inline]
     pub(crate) fn bad_length(
         self,
         found: usize,
@@ -258,7 +263,7 @@ fn array<const N: usize>(i: Span<'_>) -> Parsed<'_, [u8; N]> {
     }
 }
 
-#[cold]
+#[inline]
 fn truncated(i: Span<'_>, wanted: usize, context: Option<&'static str>) -> nom::Err<Fault> {
     let kind = DecodeErrorKind::Truncated {
         missing: wanted - i.len(),
@@ -296,7 +301,14 @@ pub(crate) fn mac(i: Span<'_>) -> Parsed<'_, MacAddr> {
 #[derive(Clone, Copy)]
 pub(crate) struct Fixed<'a, const N: usize>(&'a [u8; N]);
 
-impl<const N: usize> Fixed<'_, N> {
+impl<'a, const N: usize> Fixed<'a, N> {
+    /// What the span begins with, when it is long enough.
+    #[inline]
+    pub(crate) fn split(i: Span<'a>) -> Option<(Span<'a>, Self)> {
+        let (head, tail) = i.bytes.split_first_chunk::<N>()?;
+        Some((Span { bytes: tail, ..i }, Self(head)))
+    }
+
     #[inline]
     fn at<const AT: usize, const WIDTH: usize>(&self) -> [u8; WIDTH] {
         const { assert!(AT + WIDTH <= N, "the field lies inside the structure") };
@@ -327,10 +339,7 @@ impl<const N: usize> Fixed<'_, N> {
 /// The fixed part of `context`.
 #[inline]
 pub(crate) fn fixed<'a, const N: usize>(i: Span<'a>, context: &'static str) -> Parsed<'a, Fixed<'a, N>> {
-    match i.bytes.split_first_chunk::<N>() {
-        Some((head, tail)) => Ok((Span { bytes: tail, ..i }, Fixed(head))),
-        None => Err(truncated(i, N, Some(context))),
-    }
+    Fixed::split(i).ok_or_else(|| truncated(i, N, Some(context)))
 }
 
 /// The next `count` bytes as a span of their own; that there are so many is said by `context`.

@@ -1,12 +1,13 @@
 //! Multipart replies that are lists, read entry by entry.
 
 use std::iter::FusedIterator;
+use std::marker::PhantomData;
 
 use bytes::Bytes;
 
 use super::{
-    GroupDesc, GroupStats, MeterConfig, MeterStats, MultipartReply, MultipartType, PortStats, QueueStats,
-    TableFeatures, TableStats,
+    GroupDesc, GroupStats, MeterConfig, MultipartReply, MultipartType, PortStats, QueueStats, TableFeatures,
+    TableStats,
 };
 use crate::message::{Header, MessageType};
 use crate::wire::{Fault, Parsed, Span, count_alike, length_at};
@@ -38,7 +39,7 @@ pub struct MultipartEntries<'a, T> {
     more: bool,
     frame: &'a Bytes,
     left: &'a [u8],
-    entry: Option<T>,
+    entries: PhantomData<T>,
 }
 
 impl<'a, T: MultipartEntry> MultipartEntries<'a, T> {
@@ -60,7 +61,7 @@ impl<'a, T: MultipartEntry> MultipartEntries<'a, T> {
             more,
             frame,
             left: left.bytes(),
-            entry: None,
+            entries: PhantomData,
         }))
     }
 
@@ -76,23 +77,31 @@ impl<'a, T: MultipartEntry> MultipartEntries<'a, T> {
         self.more
     }
 
-    /// The next entry, read into the place of the one before; `None` at the end. What only looks at entries is quicker
-    /// so than with the iterator, which has to move each to its new owner.
+    /// The next entry, read into `place`, where the one before it may be; `None` at the end. What only looks at entries
+    /// is quicker so than with the iterator, which has to move each to its new owner.
     ///
     /// # Errors
     ///
-    /// When the entry is broken. It is the last one.
+    /// When the entry is broken. It is the last one, and `place` is empty.
     #[inline]
-    pub fn pull(&mut self) -> Result<Option<&T>, DecodeError> {
+    pub fn pull<'p>(&mut self, place: &'p mut Option<T>) -> Result<Option<&'p T>, DecodeError> {
         if self.left.is_empty() {
             return Ok(None);
         }
-        let i = Span::of(self.frame, std::mem::take(&mut self.left));
-        let (after, (entry, lists)) = T::begin(i)?;
-        let entry = self.entry.insert(entry);
-        entry.fill(lists)?;
-        self.left = after.bytes();
-        Ok(Some(entry))
+        if let Some((after, entry)) = T::usual(Span::of(self.frame, self.left)) {
+            self.left = after.bytes();
+            return Ok(Some(place.insert(entry)));
+        }
+        match read_any(self.frame, self.left, place) {
+            Ok(after) => {
+                self.left = after;
+                Ok(place.as_ref())
+            }
+            Err(error) => {
+                (self.left, *place) = (&[], None);
+                Err(error.into())
+            }
+        }
     }
 }
 
@@ -101,9 +110,9 @@ impl<T: MultipartEntry> Iterator for MultipartEntries<'_, T> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        match self.pull() {
-            Ok(Some(_)) => self.entry.take().map(Ok),
-            Ok(None) => None,
+        let mut place = None;
+        match self.pull(&mut place) {
+            Ok(_) => place.map(Ok),
             Err(error) => Some(Err(error)),
         }
     }
@@ -111,10 +120,29 @@ impl<T: MultipartEntry> Iterator for MultipartEntries<'_, T> {
 
 impl<T: MultipartEntry> FusedIterator for MultipartEntries<'_, T> {}
 
+/// Reads an entry of any size into `place`, and gives the bytes after it. A span in two parts, for registers.
+fn read_any<'a, T: Entry>(
+    frame: &'a Bytes,
+    bytes: &'a [u8],
+    place: &mut Option<T>,
+) -> Result<&'a [u8], nom::Err<Fault>> {
+    // First: with the old entry gone, nothing can go wrong between reading the new one and putting it there, and it is
+    // put together where it stays.
+    *place = None;
+    let (after, (entry, lists)) = T::begin(Span::of(frame, bytes))?;
+    place.insert(entry).fill(lists)?;
+    Ok(after.bytes())
+}
+
 /// All entries to the end of the span.
 pub(super) fn all<T: Entry>(mut i: Span<'_>) -> Parsed<'_, Vec<T>> {
     let mut entries = Vec::with_capacity(T::count(i));
     while !i.is_empty() {
+        if let Some((after, entry)) = T::usual(i) {
+            entries.push(entry);
+            i = after;
+            continue;
+        }
         let (after, (entry, lists)) = T::begin(i)?;
         let index = entries.len();
         entries.push(entry);
@@ -144,6 +172,12 @@ pub trait Entry: Sized {
 
     /// Reads its own lists.
     fn fill(&mut self, lists: Span<'_>) -> Result<(), nom::Err<Fault>>;
+
+    /// Reads an entry of the size that nearly all have, at once; `None` when it has another.
+    #[inline]
+    fn usual(_: Span<'_>) -> Option<(Span<'_>, Self)> {
+        None
+    }
 }
 
 /// Entries that are read in one step.
@@ -176,7 +210,6 @@ plain! {
     QueueStats = Queue, |i: Span<'_>| i.len() / 40;
     GroupStats = Group, |i| count_alike(i, length_at::<0, 40>);
     GroupDesc = GroupDesc, |i| count_alike(i, length_at::<0, 8>);
-    MeterStats = Meter, |i| count_alike(i, length_at::<4, 40>);
     MeterConfig = MeterConfig, |i| count_alike(i, length_at::<0, 8>);
     TableFeatures = TableFeatures, |i| count_alike(i, length_at::<0, 64>);
     Port = PortDesc, |i: Span<'_>| i.len() / 64;
@@ -187,7 +220,7 @@ mod tests {
     use bytes::BytesMut;
 
     use super::*;
-    use crate::{FlowStats, Message, MeterBandStats, MeterId, MultipartReplyBody, Xid};
+    use crate::{FlowStats, Message, MeterBandStats, MeterId, MeterStats, MultipartReplyBody, Xid};
 
     fn meter(number: u32, bands: usize) -> MeterStats {
         let band = MeterBandStats {
@@ -227,13 +260,15 @@ mod tests {
 
     #[test]
     fn entries_are_read_in_place() {
-        let frame = frame((1..=5).map(|number| meter(number, 3)).collect()).freeze();
+        // Lists grow and shrink from one to the next.
+        let meters = [1, 3, 0, 1, 1, 4, 2].map(|bands| meter(10 + bands, bands as usize));
+        let frame = frame(meters.to_vec()).freeze();
         let mut entries = MultipartEntries::<MeterStats>::decode(&frame).unwrap().unwrap();
-        let mut sum = 0;
-        while let Some(meter) = entries.pull().unwrap() {
-            sum += meter.meter_id.0;
+        let (mut place, mut read) = (None, Vec::new());
+        while let Some(meter) = entries.pull(&mut place).unwrap() {
+            read.push(meter.clone());
         }
-        assert_eq!(sum, 1 + 2 + 3 + 4 + 5);
+        assert_eq!(read, meters);
         assert!(entries.next().is_none());
     }
 
@@ -248,7 +283,14 @@ mod tests {
             .unwrap()
             .collect();
         let error = Message::decode(&frame).unwrap_err();
-        assert_eq!(entries, [Ok(meter(1, 1)), Err(error)]);
+        assert_eq!(entries, [Ok(meter(1, 1)), Err(error.clone())]);
+
+        let mut entries = MultipartEntries::<MeterStats>::decode(&frame).unwrap().unwrap();
+        let mut place = None;
+        assert_eq!(entries.pull(&mut place), Ok(Some(&meter(1, 1))));
+        assert_eq!(entries.pull(&mut place), Err(error));
+        assert_eq!(entries.pull(&mut place), Ok(None));
+        assert_eq!(place, None);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use bytes::{BufMut, BytesMut};
 
-use crate::wire::{Fault, Parsed, Span, fill, fixed, part, patch_length};
+use super::MultipartType;
+use super::entries::Entry;
+use crate::wire::{Fault, Fixed, Parsed, Span, count_alike, fill, fixed, length_at, part, patch_length};
 use crate::{EncodeError, List, MeterBand, MeterFlags, MeterId};
 
 /// `ofp_meter_stats`, OpenFlow 1.3.5 §7.3.5.12.
@@ -61,24 +63,18 @@ pub struct MeterFeatures {
 }
 
 impl MeterStats {
+    /// One that begins with these bytes.
     #[inline]
-    pub(super) fn parse(i: Span<'_>) -> Parsed<'_, Self> {
-        let (after, head) = fixed::<STATS_HEADER_LEN>(i, "ofp_meter_stats")?;
-        let length = usize::from(head.u16::<4>());
-        let Some(bands) = length.checked_sub(STATS_HEADER_LEN) else {
-            return Err(i.bad_length(length, "at least 40", "ofp_meter_stats.len"));
-        };
-        let (after, bands) = part(after, bands, "ofp_meter_stats.len")?;
-        let stats = Self {
+    fn of<const N: usize>(head: &Fixed<'_, N>, band_stats: List<MeterBandStats, 2>) -> Self {
+        Self {
             meter_id: MeterId(head.u32::<0>()),
             flow_count: head.u32::<12>(),
             packet_in_count: head.u64::<16>(),
             byte_in_count: head.u64::<24>(),
             duration_sec: head.u32::<32>(),
             duration_nsec: head.u32::<36>(),
-            band_stats: MeterBandStats::parse_list(bands)?,
-        };
-        Ok((after, stats))
+            band_stats,
+        }
     }
 
     pub(crate) fn put(&self, out: &mut BytesMut) -> Result<(), EncodeError> {
@@ -98,29 +94,56 @@ impl MeterStats {
     }
 }
 
-impl MeterBandStats {
-    /// All bands to the end of the span.
+impl Entry for MeterStats {
+    const TYPE: MultipartType = MultipartType::Meter;
+
     #[inline]
-    fn parse_list(i: Span<'_>) -> Result<List<Self, 2>, nom::Err<Fault>> {
-        // Meters of Open vSwitch have one band, which needs no loop.
-        if i.len() == BAND_STATS_LEN {
-            let (_, only) = Self::parse(i)?;
-            return Ok(List::first_of([only; 2], 1));
-        }
-        let mut bands = List::new();
+    fn count(i: Span<'_>) -> usize {
+        count_alike(i, length_at::<4, STATS_HEADER_LEN>)
+    }
+
+    #[inline]
+    fn begin(i: Span<'_>) -> Parsed<'_, (Self, Span<'_>)> {
+        let (after, head) = fixed::<STATS_HEADER_LEN>(i, "ofp_meter_stats")?;
+        let length = usize::from(head.u16::<4>());
+        let Some(bands) = length.checked_sub(STATS_HEADER_LEN) else {
+            return Err(i.bad_length(length, "at least 40", "ofp_meter_stats.len"));
+        };
+        let (after, bands) = part(after, bands, "ofp_meter_stats.len")?;
+        Ok((after, (Self::of(&head, List::new()), bands)))
+    }
+
+    #[inline]
+    fn fill(&mut self, bands: Span<'_>) -> Result<(), nom::Err<Fault>> {
         fill(
-            &mut bands,
-            i,
+            &mut self.band_stats,
+            bands,
             |_| Some(BAND_STATS_LEN),
             |i, bands| {
-                let (i, band) = Self::parse(i)?;
+                let (i, band) = MeterBandStats::parse(i)?;
                 bands.push(band);
                 Ok((i, ()))
             },
-        )?;
-        Ok(bands)
+        )
     }
 
+    /// One of a single band, as Open vSwitch's meters have it: the next begins where everybody expects it, the processor
+    /// included, which need not wait for the length.
+    #[inline]
+    fn usual(i: Span<'_>) -> Option<(Span<'_>, Self)> {
+        let (after, entry) = Fixed::<USUAL_STATS_LEN>::split(i)?;
+        if usize::from(entry.u16::<4>()) != USUAL_STATS_LEN {
+            return None;
+        }
+        let band = MeterBandStats {
+            packet_band_count: entry.u64::<40>(),
+            byte_band_count: entry.u64::<48>(),
+        };
+        Some((after, Self::of(&entry, List::one(band))))
+    }
+}
+
+impl MeterBandStats {
     #[inline]
     fn parse(i: Span<'_>) -> Parsed<'_, Self> {
         let (i, head) = fixed::<BAND_STATS_LEN>(i, "ofp_meter_band_stats")?;
@@ -186,4 +209,6 @@ impl MeterFeatures {
 
 const STATS_HEADER_LEN: usize = 40;
 const BAND_STATS_LEN: usize = 16;
+/// A meter with one band.
+const USUAL_STATS_LEN: usize = STATS_HEADER_LEN + BAND_STATS_LEN;
 const CONFIG_HEADER_LEN: usize = 8;

@@ -4,7 +4,7 @@ use bytes::{BufMut, BytesMut};
 
 use super::OxmField;
 use crate::wire::{Fault, Parsed, Span, answering, fill, fixed, or_answer, part, patch_length, put_pad8};
-use crate::{DecodeErrorKind, EncodeError, ErrorCode, List};
+use crate::{DecodeErrorKind, EncodeError, ErrorCode, List, PortNo};
 
 /// `ofp_match` of OXM fields, OpenFlow 1.3.5 §7.2.3.1. Without fields it matches every packet.
 ///
@@ -25,8 +25,9 @@ pub type Fields = List<OxmField, 4>;
 
 impl Match {
     /// Matches every packet.
+    #[inline]
     #[must_use]
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             fields: Fields::new(),
         }
@@ -78,6 +79,18 @@ impl Match {
             let (after, _) = part(after, padding, "ofp_match.pad")?;
             Ok((after, fields))
         })(i)
+    }
+
+    /// The match that these bytes are the fields of, when it is a port alone.
+    #[inline]
+    pub(crate) fn in_port_alone(fields: Span<'_>) -> Option<Self> {
+        let &[0x80, 0x00, 0x00, 0x04, a, b, c, d] = fields.bytes() else {
+            return None;
+        };
+        let port = PortNo(u32::from_be_bytes([a, b, c, d]));
+        Some(Self {
+            fields: Fields::one(OxmField::InPort(port)),
+        })
     }
 
     /// Reads the fields of a match that has none yet, to the end of the span.
