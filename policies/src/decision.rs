@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::joint::JointCounts;
 use crate::mode::Mode;
 use crate::path::{Direction, PathIndex};
 use crate::probability::Probability;
@@ -22,6 +23,8 @@ pub struct Decision {
     pub to: Mode,
     /// Why.
     pub evidence: Evidence,
+    /// What became of the packets that the mode until now sent on several paths, if a proxy told.
+    pub joint: Option<JointCounts>,
 }
 
 /// Why a mode was changed.
@@ -85,12 +88,29 @@ impl Decision {
     /// `unicast a → bicast a+b: a lost 3.1 % (149 of 4,812 in 0.6 s, 99.99 % certain ≥ 2.1 %), above enter 2 %`.
     pub fn sentence(&self, names: &[String]) -> String {
         format!(
-            "{} → {}: {}",
+            "{} → {}: {}{}",
             self.from.display(names),
             self.to.display(names),
-            self.evidence.sentence(names)
+            self.evidence.sentence(names),
+            self.joint.map_or(String::new(), meanwhile)
         )
     }
+}
+
+/// What copies were worth: `; meanwhile 0.12 % lost both copies (12 of 9,800), 310 were rescued by the second`.
+fn meanwhile(counts: JointCounts) -> String {
+    let JointCounts {
+        packets,
+        lost,
+        rescued,
+    } = counts;
+    let share = share(lost, packets);
+    let (lost, packets) = (grouped(lost), grouped(packets));
+    let rescued = match rescued {
+        0 => String::new(),
+        rescued => format!(", {} were rescued by the second", grouped(rescued)),
+    };
+    format!("; meanwhile {share} lost both copies ({lost} of {packets}){rescued}")
 }
 
 impl Evidence {
@@ -193,6 +213,7 @@ mod tests {
             from: Mode::Unicast(PathIndex(0)),
             to: Mode::Bicast(PathSet::all(2)),
             evidence,
+            joint: None,
         }
     }
 
@@ -215,6 +236,31 @@ mod tests {
         assert_eq!(
             decision(Evidence::PathDown { path: PathIndex(1) }).sentence(&names),
             "unicast a → bicast a+b: b is down"
+        );
+    }
+
+    #[test]
+    fn what_copies_were_worth_is_told_at_their_end() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let counts = JointCounts {
+            packets: 9_800,
+            lost: 12,
+            rescued: 1_310,
+        };
+        let ended = |counts| Decision {
+            joint: Some(counts),
+            ..decision(Evidence::PathDown { path: PathIndex(1) })
+        };
+        assert_eq!(
+            ended(counts).sentence(&names),
+            "unicast a → bicast a+b: b is down; meanwhile 0.12 % lost both copies (12 of 9,800), 1,310 were rescued by \
+             the second"
+        );
+        let nobody_rescued = JointCounts { rescued: 0, ..counts };
+        assert!(
+            ended(nobody_rescued)
+                .sentence(&names)
+                .ends_with("lost both copies (12 of 9,800)")
         );
     }
 

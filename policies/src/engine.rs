@@ -2,11 +2,13 @@
 
 mod choice;
 mod damping;
+mod joint;
 
 use std::time::Duration;
 
 use crate::decision::{Decision, Evidence};
 use crate::estimate::{Estimate, Window};
+use crate::joint::{JointCounts, JointSample};
 use crate::mode::Mode;
 use crate::path::{PathIndex, PathSet};
 use crate::policy::{DirectionPolicy, Measurement, ModePolicy};
@@ -18,6 +20,7 @@ use crate::trigger::enter::Enter;
 use crate::trigger::exit::{Coverage, Exit, certainly_below};
 use choice::Choice;
 use damping::Damping;
+use joint::Joint;
 
 /// Decides the mode of one policy in one direction.
 ///
@@ -47,6 +50,7 @@ pub struct Engine {
     windows: Vec<Window>,
     enter: Enter,
     damping: Damping,
+    joint: Joint,
     decided_at: Timestamp,
 }
 
@@ -77,6 +81,7 @@ impl Engine {
             windows: vec![Window::default(); path_count],
             enter: Enter::default(),
             damping: Damping::new(now),
+            joint: Joint::default(),
             decided_at: now,
         };
         let initial = initial.and_then(|mode| engine.existing(mode));
@@ -116,6 +121,15 @@ impl Engine {
         }
         if let Some(window) = self.windows.get_mut(sample.path.index()) {
             window.push(sample.from, sample.until, sample.sent, sample.lost);
+        }
+    }
+
+    /// Takes what proxies say of packets that were sent on several paths. It is kept while it speaks of the mode in
+    /// force; it is told with the decision that ends the mode, and changes no decision: whoever reports may be wrong,
+    /// or somebody else.
+    pub fn observe_joint(&mut self, sample: &JointSample) {
+        if sample.direction == self.policy.direction {
+            self.joint.observe(sample, self.mode, self.mode_since);
         }
     }
 
@@ -192,6 +206,27 @@ impl Engine {
     /// The loss of a path for display: over about the last 2 s of samples, or the last sample when it is longer.
     pub fn estimate(&self, path: PathIndex) -> Option<Estimate> {
         self.windows.get(path.index())?.estimate(self.measurement.alpha())
+    }
+
+    /// The share of packets that all paths of the bicast in force lost, as proxies report it; over about the last 2 s.
+    pub fn joint_estimate(&self) -> Option<Estimate> {
+        self.joint.estimate(self.measurement.alpha())
+    }
+
+    /// What proxies reported since the bicast in force began.
+    pub fn joint_counts(&self) -> Option<JointCounts> {
+        self.joint.total()
+    }
+
+    /// The share of packets that all paths of the bicast in force would lose if they lost them independently of one
+    /// another, 0 to 1. A guess, and often too low.
+    pub fn independent_loss(&self) -> Option<f64> {
+        match self.mode {
+            Mode::Unicast(_) => None,
+            Mode::Bicast(paths) => paths
+                .iter()
+                .try_fold(1.0, |product, path| Some(product * self.estimate(path)?.loss())),
+        }
     }
 
     /// The path in use is down and another is usable.
@@ -316,6 +351,7 @@ impl Engine {
             from,
             to,
             evidence,
+            joint: std::mem::take(&mut self.joint).total(),
         })
     }
 

@@ -19,6 +19,8 @@
 //! | [`estimate`] | loss with confidence from windows of counted samples |
 //! | [`trigger`] | when a path is certainly above `enter` or certainly below `exit` |
 //! | [`engine`] | which mode follows from that |
+//! | [`joint`] | what was lost on several paths at once; explains decisions, makes none |
+//! | [`report`] | the line in which a proxy tells of it |
 
 pub mod class;
 pub mod decision;
@@ -26,11 +28,13 @@ pub mod document;
 pub mod engine;
 pub mod error;
 pub mod estimate;
+pub mod joint;
 pub mod mode;
 mod names;
 pub mod path;
 pub mod policy;
 pub mod probability;
+pub mod report;
 pub mod sample;
 mod spec;
 pub mod time;
@@ -42,6 +46,7 @@ pub use engine::Engine;
 pub use error::{LoadError, Problem};
 pub use estimate::Estimate;
 pub use ipnet::Ipv4Net;
+pub use joint::{JointCounts, JointSample};
 pub use macaddr::MacAddr6;
 pub use mode::Mode;
 pub use path::{Direction, PathIndex, PathSet};
@@ -50,5 +55,6 @@ pub use policy::{
     Threshold, Uplink, load,
 };
 pub use probability::Probability;
+pub use report::{MAX_REPORTED_PORTS, ProxyReport, ReceivedByPort, ReceivedReport, SendingReport};
 pub use sample::{LossSample, Source};
 pub use time::Timestamp;

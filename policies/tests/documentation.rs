@@ -93,6 +93,7 @@ fn the_sentence_in_the_document_is_one() {
             confidence: percent(99.99),
             threshold: percent(2.0),
         },
+        joint: None,
     };
     let sentence = decision.sentence(&["a".to_owned(), "b".to_owned()]);
     assert!(

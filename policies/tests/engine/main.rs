@@ -9,6 +9,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod chance;
+mod joint;
 mod scenarios;
 mod simulation;
 mod statistics;

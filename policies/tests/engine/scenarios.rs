@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use policies::{Mode, PathSet};
+use policies::{Decision, Mode, PathSet};
 use serde::Deserialize;
 
-use crate::chance::seed;
+use crate::chance::{Chance, seed};
 use crate::simulation::Simulation;
 
 #[derive(Debug, Deserialize)]
@@ -65,15 +65,20 @@ fn every_story_ends_as_told() {
         let parsed = serde_saphyr::from_str::<Scenario>(&text);
         assert!(parsed.is_ok(), "{name}: {}", parsed.unwrap_err());
         for seed in seed()..seed() + 5 {
-            tell(name, parsed.as_ref().unwrap(), seed);
+            let told = tell(name, parsed.as_ref().unwrap(), seed, None);
+            let rumours = Some(Chance::new(seed + 1));
+            let despite_rumours = tell(name, parsed.as_ref().unwrap(), seed, rumours);
+            assert_eq!(told, despite_rumours, "{name}, seed {seed}");
         }
     }
 }
 
-fn tell(name: &str, scenario: &Scenario, seed: u64) {
+/// Tells a story and returns its decisions, without what was said of both paths.
+fn tell(name: &str, scenario: &Scenario, seed: u64, rumours: Option<Chance>) -> Vec<Decision> {
     assert!(!scenario.story.is_empty());
     let paths: Vec<&str> = scenario.paths.iter().map(String::as_str).collect();
     let mut simulation = Simulation::new(&paths, &scenario.policy, seed);
+    simulation.rumours = rumours;
     for (index, event) in scenario.events.iter().enumerate() {
         let place = |simulation: &Simulation| {
             format!(
@@ -114,6 +119,12 @@ fn tell(name: &str, scenario: &Scenario, seed: u64) {
             }
         }
     }
+    let decisions = simulation.decisions.into_iter();
+    let alone = decisions.map(|decision| Decision {
+        joint: None,
+        ..decision
+    });
+    alone.collect()
 }
 
 /// `unicast a`, `bicast a+b`; `policy` is none.

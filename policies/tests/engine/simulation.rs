@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use policies::{
-    Decision, Direction, Engine, LossSample, Measurement, Mode, PathIndex, PathSet, Policy, PolicySet,
-    Source, Timestamp, load,
+    Decision, Direction, Engine, JointCounts, JointSample, LossSample, Measurement, Mode, PathIndex, PathSet,
+    Policy, PolicySet, Source, Timestamp, load,
 };
 
 use crate::chance::Chance;
@@ -20,6 +20,8 @@ pub(crate) struct Simulation {
     pub(crate) usable: PathSet,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) chance: Chance,
+    /// Chance of its own for what somebody tells of both paths that has nothing to do with them; none for silence.
+    pub(crate) rumours: Option<Chance>,
     policy: Policy,
     measurement: Measurement,
     /// The mode as the decisions tell it.
@@ -49,6 +51,7 @@ impl Simulation {
             usable,
             decisions: Vec::new(),
             chance: Chance::new(seed),
+            rumours: None,
             policy,
             measurement,
             told: mode,
@@ -146,10 +149,40 @@ impl Simulation {
                 by,
             });
         }
+        self.hear_rumours(until);
         self.periods += 1;
         self.now = until;
         let decision = self.engine.decide(until + READ_AFTER);
         self.note(decision);
+    }
+
+    /// Of any paths, any time and any number of packets.
+    fn hear_rumours(&mut self, now: Timestamp) {
+        let Some(chance) = &mut self.rumours else { return };
+        let paths = match chance.below(2) {
+            0 => self.engine.mode().paths(),
+            _ => PathSet::all(1 + usize::try_from(chance.below(16)).unwrap()),
+        };
+        let from = now.saturating_sub(Duration::from_millis(chance.below(20_000)));
+        let bits = chance.below(65);
+        let mut count = || {
+            chance
+                .next()
+                .checked_shr(u32::try_from(bits).unwrap())
+                .unwrap_or(0)
+        };
+        let counts = JointCounts {
+            packets: count(),
+            lost: count(),
+            rescued: count(),
+        };
+        self.engine.observe_joint(&JointSample {
+            paths,
+            direction: Direction::Forward,
+            from,
+            until: now,
+            counts,
+        });
     }
 
     fn note(&mut self, decision: Option<Decision>) {
