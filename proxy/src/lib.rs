@@ -31,7 +31,7 @@ pub mod metrics;
 mod peer;
 pub mod relay;
 mod reload;
-pub mod report;
+mod report;
 pub mod shim;
 mod standing;
 pub mod stats;

@@ -106,4 +106,7 @@ fn what_is_left_out_has_the_documented_value() {
         },
         Limits::default()
     );
+    let report = written.report.unwrap();
+    assert_eq!(report.site.as_deref(), Some("vehicle"));
+    assert_eq!(report.policies, [(0, "proxies".to_owned())].into());
 }

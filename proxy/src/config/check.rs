@@ -1,6 +1,6 @@
 //! From the shape to the truth: what every text means, and whether it all fits together.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -51,7 +51,10 @@ impl TryFrom<&spec::File> for Config {
             socket: path(file.socket.as_ref(), DEFAULT_SOCKET),
             metrics: value(file.metrics.as_ref(), &mut report, address),
             qlog: file.qlog.as_ref().map(|text| PathBuf::from(&text.text)),
-            report: file.report.as_ref().and_then(|to| check_report(to, &mut report)),
+            report: file
+                .report
+                .as_ref()
+                .and_then(|to| check_report(to, file, &mut report)),
             transport: transport(file.transport.as_ref(), &mut report),
             shim: shim(file.shim.as_ref(), &mut report),
             path_ports: path_ports(file.shim.as_ref(), &mut report),
@@ -248,10 +251,26 @@ fn allow(rules: Option<&OneOrMany>, report: &mut Report) -> AllowList {
     AllowList::new(rules.unwrap_or_default())
 }
 
-fn check_report(shape: &spec::Report, report: &mut Report) -> Option<super::Report> {
+fn check_report(shape: &spec::Report, file: &spec::File, report: &mut Report) -> Option<super::Report> {
     let every = value(shape.every.as_ref(), report, |text| {
         duration_in(text, &(Duration::from_millis(100)..=Duration::from_secs(3600)))
     });
+    if let Some(site) = &shape.site {
+        report.name(site);
+    }
+    let policies = policies(
+        entries(shape.policies.as_ref()),
+        entries(file.peers.as_ref()),
+        report,
+    );
+    if let (Some(site), true) = (&shape.site, policies.is_empty()) {
+        let message = "`site` needs `policies`: by peer, the policy of bicastd that carries its streams";
+        report.fault(site.place, message.to_owned());
+    }
+    if let (None, Some((name, _))) = (&shape.site, entries(shape.policies.as_ref()).first()) {
+        let message = "`policies` needs `site`: what bicastd calls the site that this proxy is at";
+        report.fault(name.place, message.to_owned());
+    }
     let Some(to) = &shape.to else {
         report.fault_at_start("`report` needs the key `to`");
         return None;
@@ -263,7 +282,25 @@ fn check_report(shape: &spec::Report, report: &mut Report) -> Option<super::Repo
     Some(super::Report {
         to,
         every: every.unwrap_or(Duration::from_secs(1)),
+        site: shape.site.as_ref().map(|site| site.text.clone()),
+        policies,
     })
+}
+
+fn policies(
+    names: &[(Name, Text)],
+    peers: &[(Name, spec::Peer)],
+    report: &mut Report,
+) -> BTreeMap<usize, String> {
+    let peers: Vec<&str> = peers.iter().map(|(name, _)| name.text.as_str()).collect();
+    let mut policies = BTreeMap::new();
+    for (peer, policy) in names {
+        report.name(policy);
+        if let Some(peer) = report.lookup(peer, "a peer", &peers) {
+            policies.insert(peer, policy.text.clone());
+        }
+    }
+    policies
 }
 
 fn transport(shape: Option<&spec::Transport>, report: &mut Report) -> Transport {

@@ -3,6 +3,7 @@
 mod check;
 mod spec;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -128,6 +129,10 @@ pub struct Report {
     pub to: ReportTo,
     /// How often.
     pub every: Duration,
+    /// What the controller calls the site that we are at.
+    pub site: Option<String>,
+    /// By the place in [`Config::peers`], which of the controller's policies carries the peer's streams.
+    pub policies: BTreeMap<usize, String>,
 }
 
 /// Where reports go.

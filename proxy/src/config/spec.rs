@@ -32,12 +32,14 @@ pub(super) struct Certificates {
     pub(super) authority: Option<Text>,
 }
 
-/// `report: {to: /run/bicast/report.sock, every: 1s}`
+/// `report: {to: /run/bicast/report.sock, every: 1s, site: vehicle, policies: {hq: proxies}}`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Report {
     pub(super) to: Option<Text>,
     pub(super) every: Option<Text>,
+    pub(super) site: Option<Text>,
+    pub(super) policies: Option<Entries<Text>>,
 }
 
 /// `transport: {stream_window: 1250kB, connection_window: 64MB, idle: 30s, keep_alive: 5s, mtu: auto}`
@@ -114,7 +116,8 @@ fn example(key: &str) -> Option<&'static str> {
             "`forwards: {NAME: {kind: tcp, listen: 127.0.0.1:8080, peer: NAME, target: HOST:PORT}}`"
         }
         "certificates" => "`certificates: {chain: proxy.pem, key: proxy.pem, authority: ca.pem}`",
-        "report" => "`report: {to: /run/bicast/report.sock, every: 1s}`",
+        "report" => "`report: {to: /run/bicast/report.sock, site: NAME, policies: {PEER: NAME}}`",
+        "policies" => "`policies: {PEER: NAME}`",
         "shim" => "`shim: {mode: auto, lead: 100}`",
         "transport" => "`transport: {idle: 30s, keep_alive: 5s}`",
         "limits" => "`limits: {streams: 10000, flows: 1000}`",

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Output;
 
-use proxy::report::ReportLine;
+use policies::ProxyReport;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpStream, UnixListener};
 use tokio::process::Command;
@@ -133,14 +133,29 @@ async fn whoever_takes_reports_gets_a_line_for_each_peer_again_and_again() {
     let mut reports = Vec::new();
     for _ in 0..3 {
         let line = soon(lines.next_line()).await.unwrap().unwrap();
-        reports.push(serde_json::from_str::<ReportLine>(&line).unwrap());
+        reports.push(serde_json::from_str::<ProxyReport>(&line).unwrap());
     }
     assert!(
         reports
             .windows(2)
             .all(|pair| pair[0].from == pair[1].from && pair[0].at_unix_ms < pair[1].at_unix_ms)
     );
-    assert_eq!(reports[0].every_ms, 100);
+    let report = reports.pop().unwrap();
+    assert_eq!(
+        (report.every_ms, &report.site, &report.policy),
+        (100, &None, &None)
+    );
+    assert!(report.started_unix_ms <= report.at_unix_ms);
+    let (received, sending) = (report.received.unwrap(), report.sending.unwrap());
+    assert!(received.arrived() > 0, "the handshake came");
+    assert_eq!(
+        received.paths.iter().map(|path| path.port).collect::<Vec<_>>(),
+        [None]
+    );
+    assert!(
+        sending.connections == 1 && sending.cwnd > 0 && sending.rtt_us > 0,
+        "{sending:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
