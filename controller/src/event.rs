@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ofproto::{ErrorMsg, Header, Message, Xid};
-use policies::PolicySet;
+use policies::{PolicySet, ProxyReport};
 
 use crate::api::{Notice, Request, Response};
 
@@ -78,6 +78,13 @@ pub enum Event {
         id: RequestId,
         /// The question.
         request: Request,
+    },
+    /// A proxy reports.
+    Report {
+        /// To answer with: [`Response::Done`], or an error that says why it is of no use.
+        id: RequestId,
+        /// What it says.
+        report: Box<ProxyReport>,
     },
     /// The moment that [`Core::next_deadline`](crate::core::Core::next_deadline) named has come.
     Deadline,

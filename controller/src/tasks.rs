@@ -8,10 +8,12 @@
 //!  │ 1 per switch     │        │ of Core; 1 task       │        │ 1 per client   │
 //!  │                  │◀───────┤                       ├───────▶│                │
 //!  └──────────────────┘ Outbox └──────▲────────────────┘ oneshot└────────────────┘
-//!                                     │ Event             answers; notices: broadcast, a slow one misses some
-//!                              ┌──────┴──────┐
-//!                              │ policy file │ SIGHUP, or a look at it each second
-//!                              └─────────────┘
+//!                               Event │   ▲ Event         answers; notices: broadcast, a slow one misses some
+//!                      ┌──────────────┴┐ ┌┴──────────────────┐
+//!                      │ policy file   │ │ reports: 1 per    │ Unix socket, TCP: proxies
+//!                      └───────────────┘ │ reporting proxy   │
+//!             SIGHUP, or a look at it    └───────────────────┘
+//!             each second                 at most 256; each line waits until the one before it is answered
 //!  events: bounded, EVENTS; full: senders wait, so TCP pushes back on the switches
 //!  outbox: bounded, 65,536 messages per switch; full: the switch is cut off
 //! ```
@@ -26,7 +28,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::api::{Api, serve};
+use crate::api::{Api, serve, serve_reports};
 use crate::channel::{Outgoing, Switchboard, listen};
 use crate::core::Core;
 use crate::event::{Effect, Event};
@@ -41,6 +43,10 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where API clients connect.
     pub socket: PathBuf,
+    /// Where proxies on this machine report.
+    pub report_socket: PathBuf,
+    /// Where proxies elsewhere report, if they may.
+    pub report_listen: Option<SocketAddr>,
 }
 
 /// Runs until SIGINT or SIGTERM.
@@ -49,6 +55,13 @@ pub async fn run(options: Options, policies: PolicySet) -> anyhow::Result<()> {
     let switchboard = Arc::new(Switchboard::default());
     let api = Arc::new(Api::default());
     serve(&options.socket, Arc::clone(&api), events.clone()).await?;
+    serve_reports(
+        &options.report_socket,
+        options.report_listen,
+        Arc::clone(&api),
+        events.clone(),
+    )
+    .await?;
     let bound = listen(options.listen, Arc::clone(&switchboard), events.clone()).await?;
     tracing::info!(listen = %bound, socket = %options.socket.display(), "bicastd is ready");
     tokio::spawn(policy_file::watch(options.policy_file.clone(), events));
@@ -75,7 +88,9 @@ pub async fn run(options: Options, policies: PolicySet) -> anyhow::Result<()> {
     }
     // Sockets close with the process; the switches keep forwarding as they were told (fail_mode=secure).
     tracing::info!("bicastd stops; the switches go on as they are");
-    let _ = std::fs::remove_file(&options.socket);
+    for socket in [&options.socket, &options.report_socket] {
+        let _ = std::fs::remove_file(socket);
+    }
     Ok(())
 }
 

@@ -6,8 +6,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use policies::estimate::kl::lower;
-use policies::{Decision, Direction, Evidence, Mode, PathIndex, PathSet, Probability, Timestamp, load};
+use policies::estimate::kl::{lower, upper};
+use policies::{
+    Decision, Direction, Evidence, JointCounts, Mode, PathIndex, PathSet, Probability, Timestamp, load,
+};
 
 fn document() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -77,13 +79,14 @@ fn mistakes_are_reported_as_the_document_says() {
 }
 
 #[test]
-fn the_sentence_in_the_document_is_one() {
+fn the_sentences_in_the_document_are_some() {
     let percent = |percent| Probability::from_percent(percent).unwrap();
-    let decision = Decision {
+    let (unicast, bicast) = (Mode::Unicast(PathIndex(0)), Mode::Bicast(PathSet::all(2)));
+    let begin = Decision {
         at: Timestamp::ZERO,
         direction: Direction::Forward,
-        from: Mode::Unicast(PathIndex(0)),
-        to: Mode::Bicast(PathSet::all(2)),
+        from: unicast,
+        to: bicast,
         evidence: Evidence::LossAbove {
             path: PathIndex(0),
             lost: 149,
@@ -95,11 +98,32 @@ fn the_sentence_in_the_document_is_one() {
         },
         joint: None,
     };
-    let sentence = decision.sentence(&["a".to_owned(), "b".to_owned()]);
-    assert!(
-        blocks(&document())
-            .iter()
-            .any(|(_, text)| text.trim_end() == sentence),
-        "{sentence}"
-    );
+    let end = Decision {
+        from: bicast,
+        to: unicast,
+        evidence: Evidence::LossBelow {
+            path: PathIndex(0),
+            lost: 0,
+            sent: 20_000,
+            span: Duration::from_secs(10),
+            bound: Probability::saturating(upper(0, 20_000, 1e-4)),
+            confidence: percent(99.99),
+            threshold: percent(0.5),
+        },
+        joint: Some(JointCounts {
+            packets: 9_800,
+            lost: 12,
+            rescued: 310,
+        }),
+        ..begin.clone()
+    };
+    for decision in [begin, end] {
+        let sentence = decision.sentence(&["a".to_owned(), "b".to_owned()]);
+        assert!(
+            blocks(&document())
+                .iter()
+                .any(|(_, text)| text.trim_end() == sentence),
+            "{sentence}"
+        );
+    }
 }

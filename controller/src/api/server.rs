@@ -43,6 +43,19 @@ impl Api {
         }
     }
 
+    /// Has the core handle an event that it answers.
+    pub(super) async fn ask(
+        &self,
+        events: &mpsc::Sender<Event>,
+        event: impl FnOnce(RequestId) -> Event,
+    ) -> anyhow::Result<Response> {
+        let id = RequestId(self.next_id.fetch_add(1, Ordering::Relaxed));
+        let (answer, answered) = oneshot::channel();
+        self.waiting.insert(id, answer);
+        events.send(event(id)).await?;
+        Ok(answered.await?)
+    }
+
     /// Tells everyone who watches.
     pub fn publish(&self, notice: Notice) {
         // An error means that nobody watches.
@@ -51,7 +64,7 @@ impl Api {
 }
 
 /// Binds the socket. One that nobody listens on any more is replaced; a live one is an error.
-fn bind(path: &Path) -> anyhow::Result<UnixListener> {
+pub(super) fn bind(path: &Path) -> anyhow::Result<UnixListener> {
     if std::os::unix::net::UnixStream::connect(path).is_ok() {
         anyhow::bail!("another bicastd already listens at {}", path.display());
     }
@@ -99,11 +112,8 @@ async fn client(stream: UnixStream, api: &Api, events: &mpsc::Sender<Event>) -> 
         };
         let watch = request == Request::Watch;
         let notices = api.notices.subscribe();
-        let id = RequestId(api.next_id.fetch_add(1, Ordering::Relaxed));
-        let (answer, answered) = oneshot::channel();
-        api.waiting.insert(id, answer);
-        events.send(Event::Request { id, request }).await?;
-        send(&mut writer, &answered.await?).await?;
+        let response = api.ask(events, |id| Event::Request { id, request }).await?;
+        send(&mut writer, &response).await?;
         if watch {
             return forward(notices, &mut writer).await;
         }

@@ -94,6 +94,17 @@ pub enum Notice {
         /// None: in force. Some: refused, with these problems; the old one stays in force.
         problems: Option<String>,
     },
+    /// A proxy began to report, or stopped.
+    Reports {
+        /// The policy.
+        policy: String,
+        /// The proxy's site.
+        site: String,
+        /// The proxy's name for the peer that it reports of.
+        peer: String,
+        /// Whether its reports come.
+        fresh: bool,
+    },
     /// The client reads too slowly: so many notices were left out.
     Missed {
         /// How many.
@@ -206,6 +217,10 @@ pub struct PathView {
     pub loss: Option<LossView>,
     /// Everything counted over closed colour periods.
     pub total: TotalView,
+    /// What the proxy at the receiving site reports of copies that came by it; none without a fresh report, or when the
+    /// policy does not deliver the path to a port of its own.
+    #[serde(default)]
+    pub copies: Option<PathCopies>,
 }
 
 /// A loss with its certainty.
@@ -257,6 +272,71 @@ pub struct DirectionView {
     pub changes: u64,
     /// The latest decision's evidence.
     pub reason: Option<String>,
+    /// In bicast: what both paths lose together.
+    #[serde(default)]
+    pub joint: Option<JointView>,
+    /// What the proxy at the receiving site reports, if it lately did.
+    #[serde(default)]
+    pub copies: Option<CopiesView>,
+    /// What the proxy at the sending site reports, if it lately did.
+    #[serde(default)]
+    pub sending: Option<SendingView>,
+}
+
+/// The loss of packets that were sent on several paths.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct JointView {
+    /// As the proxy at the receiving site reports it.
+    pub measured: Option<LossView>,
+    /// What it would be, 0 to 1, if the paths lost packets independently of one another.
+    pub if_independent: Option<f64>,
+}
+
+/// Packets by what became of their copies, reported since bicastd started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopiesView {
+    /// Since the latest report.
+    pub age_ms: u64,
+    /// Packets of which a copy came, or none although others behind it did.
+    pub packets: u64,
+    /// Of which more than one copy came.
+    pub both: u64,
+    /// Of which no copy came: lost.
+    pub neither: u64,
+    /// That came in time only because another path carried a copy.
+    pub rescued: u64,
+    /// How much later second copies come, microseconds.
+    pub gap_us: u64,
+    /// How long the proxy waits for a missing packet, microseconds.
+    pub hold_us: u64,
+}
+
+/// Copies that came by one path, reported since bicastd started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathCopies {
+    /// Packets whose first copy came by it.
+    pub first_arrivals: u64,
+    /// Copies of packets that had come by another path.
+    pub second_copies: u64,
+    /// First arrivals that filled a hole which a packet by another path had shown.
+    pub rescued: u64,
+    /// Packets that came by no other path.
+    pub only: u64,
+}
+
+/// How the proxy at a sending site fares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendingView {
+    /// Since the latest report.
+    pub age_ms: u64,
+    /// QUIC connections for streams.
+    pub connections: u64,
+    /// The smoothed round-trip time of the busiest, microseconds.
+    pub rtt_us: u64,
+    /// The congestion windows of all, bytes.
+    pub cwnd: u64,
+    /// What was acknowledged lately on all, bits per second.
+    pub delivery_bps: u64,
 }
 
 /// One decision.

@@ -22,6 +22,12 @@ struct Arguments {
     /// Unix socket of the API, for bicastctl.
     #[arg(short, long, value_name = "PATH", default_value = controller::api::DEFAULT_SOCKET)]
     socket: PathBuf,
+    /// Unix socket at which proxies report; `report.sock` beside the API's unless given.
+    #[arg(long, value_name = "PATH")]
+    report_socket: Option<PathBuf>,
+    /// Address at which proxies report over TCP; off unless given. Anyone who reaches it can report.
+    #[arg(long, value_name = "ADDRESS")]
+    report_listen: Option<SocketAddr>,
     /// Check the policy file and exit: 0 good, 65 bad.
     #[arg(long)]
     check_config: bool,
@@ -69,10 +75,13 @@ fn main() -> ExitCode {
             .init(),
         LogFormat::Json => log.json().init(),
     }
+    let beside_the_api = arguments.socket.with_file_name(controller::api::REPORT_SOCKET);
     let options = tasks::Options {
         policy_file: arguments.config,
         listen: arguments.listen,
         socket: arguments.socket,
+        report_socket: arguments.report_socket.unwrap_or(beside_the_api),
+        report_listen: arguments.report_listen,
     };
     // One thread carries the sockets of thousands of switches; the core is one task anyway.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

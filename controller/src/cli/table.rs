@@ -2,7 +2,10 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::api::{DecisionView, DirectionView, LossView, Notice, PathView, PolicyView, Response, SwitchView};
+use crate::api::{
+    DecisionView, DirectionView, JointView, LossView, Notice, PathCopies, PathView, PolicyView, Response,
+    SwitchView,
+};
 
 /// An answer as text.
 pub fn render(response: &Response) -> String {
@@ -49,6 +52,15 @@ pub fn render_notice(notice: &Notice) -> String {
             problems: Some(problems),
         } => {
             format!("policy file refused, the old one stays in force:\n{problems}")
+        }
+        Notice::Reports {
+            policy,
+            site,
+            peer,
+            fresh,
+        } => {
+            let verb = if *fresh { "reports" } else { "no longer reports" };
+            format!("the proxy at {site} {verb} of {peer} for {policy}")
         }
         Notice::Missed { count } => format!("({count} notices missed)"),
     }
@@ -99,8 +111,12 @@ fn render_paths(paths: &[PathView]) -> String {
         "SENT",
         "LOST",
         "PERIODS",
+        "FIRST",
+        "SECOND",
+        "ONLY",
+        "RESCUED",
     ]);
-    for column in 5..12 {
+    for column in 5..16 {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -131,19 +147,24 @@ fn render_paths(paths: &[PathView]) -> String {
             path.total.sent.to_string(),
             path.total.sent.saturating_sub(path.total.received).to_string(),
             periods,
+            copies(path, |copies| copies.first_arrivals),
+            copies(path, |copies| copies.second_copies),
+            copies(path, |copies| copies.only),
+            copies(path, |copies| copies.rescued),
         ]);
     }
     table.to_string()
 }
 
+fn copies(path: &PathView, count: impl Fn(&PathCopies) -> u64) -> String {
+    path.copies
+        .as_ref()
+        .map_or("-".to_owned(), |copies| count(copies).to_string())
+}
+
 fn loss(loss: LossView) -> [String; 4] {
-    let percent = if loss.sent == 0 {
-        0.0
-    } else {
-        loss.lost as f64 * 100.0 / loss.sent as f64
-    };
     [
-        format!("{percent:.2} %"),
+        percent(loss.lost, loss.sent),
         format!("{:.2}-{:.2} %", loss.lower * 100.0, loss.upper * 100.0),
         loss.sent.to_string(),
         format!("{:.1} s", loss.span_ms as f64 / 1000.0),
@@ -174,7 +195,96 @@ fn render_directions(directions: &[DirectionView]) -> String {
             direction.reason.clone().unwrap_or_default(),
         ]);
     }
-    table.to_string()
+    format!("{table}{}", render_reports(directions))
+}
+
+/// What proxies report of directions; nothing when none does.
+fn render_reports(directions: &[DirectionView]) -> String {
+    let reported = |direction: &&DirectionView| direction.copies.is_some() || direction.sending.is_some();
+    let mut table = new_table([
+        "POLICY",
+        "FROM",
+        "TO",
+        "JOINT LOSS",
+        "CERTAINLY",
+        "PACKETS",
+        "BOTH",
+        "NEITHER",
+        "RESCUED",
+        "GAP",
+        "RTT",
+        "CWND",
+        "DELIVERY",
+        "AGE",
+    ]);
+    for column in 3..14 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for direction in directions.iter().filter(reported) {
+        let (copies, sending) = (&direction.copies, &direction.sending);
+        let [joint, certainly] = joint_loss(direction.joint);
+        let count = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+        let ages = [
+            copies.map(|copies| copies.age_ms),
+            sending.map(|sending| sending.age_ms),
+        ];
+        table.add_row([
+            direction.policy.clone(),
+            direction.from.clone(),
+            direction.to.clone(),
+            joint,
+            certainly,
+            count(copies.map(|copies| copies.packets)),
+            count(copies.map(|copies| copies.both)),
+            count(copies.map(|copies| copies.neither)),
+            count(copies.map(|copies| copies.rescued)),
+            millis(copies.map(|copies| copies.gap_us)),
+            millis(sending.map(|sending| sending.rtt_us)),
+            sending.map_or("-".to_owned(), |sending| {
+                format!("{:.1} kB", sending.cwnd as f64 / 1e3)
+            }),
+            sending.map_or("-".to_owned(), |sending| {
+                format!("{:.1} Mbit/s", sending.delivery_bps as f64 / 1e6)
+            }),
+            ages.into_iter()
+                .flatten()
+                .max()
+                .map_or("-".to_owned(), |age| format!("{:.1} s", age as f64 / 1e3)),
+        ]);
+    }
+    match table.row_count() {
+        0 => String::new(),
+        _ => format!("\n\n{table}"),
+    }
+}
+
+/// As reported, or else what it would be if paths lost packets independently of one another.
+fn joint_loss(joint: Option<JointView>) -> [String; 2] {
+    let unknown = || "-".to_owned();
+    match joint {
+        Some(JointView {
+            measured: Some(measured),
+            ..
+        }) => {
+            let [share, certainly, ..] = loss(measured);
+            [share, certainly]
+        }
+        Some(JointView {
+            if_independent: Some(share),
+            ..
+        }) => [format!("{:.2} % if independent", share * 100.0), unknown()],
+        _ => [unknown(), unknown()],
+    }
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.2} %", part as f64 * 100.0 / whole.max(1) as f64)
+}
+
+fn millis(us: Option<u64>) -> String {
+    us.map_or("-".to_owned(), |us| format!("{:.1} ms", us as f64 / 1e3))
 }
 
 fn render_decisions(decisions: &[DecisionView]) -> String {

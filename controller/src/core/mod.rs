@@ -14,6 +14,7 @@ mod meters;
 mod packets;
 mod programming;
 mod reload;
+mod reports;
 mod requests;
 mod site;
 mod switch_messages;
@@ -29,6 +30,7 @@ use policies::{Decision, PathSet, PolicySet, Timestamp};
 use crate::api::{DecisionView, Notice};
 use crate::datapath::{Identity, Session};
 use crate::event::{ConnId, Effect, Event};
+use crate::measure::ProxyReports;
 use crate::pipeline::Slot;
 use crate::steering::{Steering, SteeringKey, SteeringOutput};
 use site::{Role, SiteState};
@@ -47,6 +49,7 @@ pub struct Core {
     sites: BTreeMap<String, SiteState>,
     steerings: BTreeMap<SteeringKey, Steering>,
     decisions: VecDeque<DecisionView>,
+    reports: ProxyReports,
     timers: Timers<Key>,
     touched: BTreeSet<Key>,
     /// Sites whose switch may not hold what it should.
@@ -68,6 +71,7 @@ enum Key {
     Session(ConnId),
     Site(String),
     Steering(SteeringKey),
+    Reports,
 }
 
 impl Core {
@@ -83,6 +87,7 @@ impl Core {
             sites: BTreeMap::new(),
             steerings: BTreeMap::new(),
             decisions: VecDeque::new(),
+            reports: ProxyReports::default(),
             timers: Timers::new(),
             touched: BTreeSet::new(),
             dirty: BTreeSet::new(),
@@ -128,6 +133,10 @@ impl Core {
                 let response = self.request(now, request, effects);
                 effects.push(Effect::Reply { id, response });
             }
+            Event::Report { id, report } => {
+                let response = self.report(now, *report, effects);
+                effects.push(Effect::Reply { id, response });
+            }
             Event::Deadline => {}
         }
         self.touched
@@ -154,6 +163,7 @@ impl Core {
                         .map(|steering| steering.tick(now));
                     self.steering_outputs(now, steering, outputs.unwrap_or_default(), effects);
                 }
+                Key::Reports => self.tick_reports(now, effects),
             }
             // What it touched of itself needs no second tick, only its deadline set below.
             self.touched.remove(&key);
@@ -174,6 +184,7 @@ impl Core {
                 Key::Session(conn) => self.sessions.get(conn).map(Session::deadline),
                 Key::Site(site) => self.sites.get(site).and_then(SiteState::deadline),
                 Key::Steering(steering) => self.steerings.get(steering).and_then(Steering::deadline),
+                Key::Reports => self.reports.deadline(),
             };
             self.timers.set(key, deadline);
         }

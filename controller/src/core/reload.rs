@@ -123,8 +123,10 @@ impl Core {
                 steerings.insert(key, steering);
             }
         }
-        self.touched.extend(old.into_keys().map(Key::Steering));
+        let gone: Vec<SteeringKey> = old.into_keys().collect();
+        self.touched.extend(gone.iter().cloned().map(Key::Steering));
         self.steerings = steerings;
+        self.reload_reports(&gone);
         for (key, outputs) in all_outputs {
             self.steering_outputs(now, &key, outputs, effects);
         }

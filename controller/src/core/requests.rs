@@ -27,11 +27,23 @@ impl Core {
             }),
             Request::Switches => Response::Switches(self.switch_views()),
             Request::Paths => {
-                Response::Paths(self.steerings.values().flat_map(Steering::path_views).collect())
+                let steerings = self.steerings.values();
+                Response::Paths(
+                    steerings
+                        .flat_map(|steering| self.path_views(now, steering))
+                        .collect(),
+                )
             }
-            Request::Policies => Response::Policies(self.steerings.values().map(Steering::view).collect()),
+            Request::Policies => {
+                let steerings = self.steerings.values();
+                Response::Policies(
+                    steerings
+                        .map(|steering| self.direction_view(now, steering))
+                        .collect(),
+                )
+            }
             Request::Decisions { limit } => Response::Decisions(self.latest_decisions(limit, |_| true)),
-            Request::Policy { name } => self.policy_view(&name),
+            Request::Policy { name } => self.policy_view(now, &name),
             Request::SetMode { policy, from, mode } => self.set_mode(now, &policy, &from, &mode, effects),
             Request::Watch => Response::Done,
         }
@@ -85,7 +97,7 @@ impl Core {
         configured.chain(others).collect()
     }
 
-    fn policy_view(&self, name: &str) -> Response {
+    fn policy_view(&self, now: Timestamp, name: &str) -> Response {
         let Some(policy) = self.policies.policies.get(name) else {
             return Response::Error(format!("there is no policy `{name}`"));
         };
@@ -109,10 +121,13 @@ impl Core {
             peering: policy.peering.clone(),
             priority: policy.priority,
             class: matches.join("; "),
-            directions: steerings.iter().map(|steering| steering.view()).collect(),
+            directions: steerings
+                .iter()
+                .map(|steering| self.direction_view(now, steering))
+                .collect(),
             paths: steerings
                 .iter()
-                .flat_map(|steering| steering.path_views())
+                .flat_map(|steering| self.path_views(now, steering))
                 .collect(),
             decisions: self.latest_decisions(20, |decision| decision.policy == name),
         }))

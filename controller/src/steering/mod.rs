@@ -7,6 +7,7 @@
 mod counting;
 mod modes;
 mod plan;
+mod reports;
 mod view;
 
 use std::sync::Arc;

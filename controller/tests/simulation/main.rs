@@ -14,6 +14,7 @@ mod no_loss;
 mod ports;
 mod programming;
 mod reload;
+mod reports;
 mod restart;
 mod sampling;
 mod switch;

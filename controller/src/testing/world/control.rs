@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use ofproto::{Header, MacAddr, Message, VERSION, Xid};
-use policies::Timestamp;
+use policies::{ProxyReport, Timestamp};
 
 use super::{EPOCH_UNIX_MS, FakeDatapath, Happening, Site, Step, World};
 use crate::api::{ModeRequest, Notice, Request, Response};
@@ -133,6 +133,16 @@ impl World {
             .into_iter()
             .next()
             .expect("every request is answered at once")
+    }
+
+    /// A proxy reports.
+    pub fn report(&mut self, report: &ProxyReport) -> Response {
+        let (id, report) = (RequestId(0), Box::new(report.clone()));
+        let replies = self.core_handle(Event::Report { id, report });
+        replies
+            .into_iter()
+            .next()
+            .expect("every report is answered at once")
     }
 
     /// What the core sent to switches, from the beginning.
