@@ -77,6 +77,11 @@ pub fn render(stats: &Stats) -> String {
             "bicast_proxy_reloads_total{{outcome=\"{outcome}\"}} {count}"
         );
     }
+    let _ = writeln!(
+        text,
+        "# TYPE bicast_proxy_tasks gauge\nbicast_proxy_tasks {}",
+        stats.tasks
+    );
     for (name, _) in CounterValues::default().iter() {
         let (kind, suffix) = match name.ends_with("_open") {
             true => ("gauge", ""),

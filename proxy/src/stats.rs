@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixListener;
+use tokio::runtime::Handle;
 
 use crate::congestion::Algorithm;
 use crate::counters::CounterValues;
@@ -25,6 +26,9 @@ pub struct Stats {
     pub version: String,
     /// Since when it runs.
     pub uptime_ms: u64,
+    /// Tasks of the runtime that exist now: some for each forward, peer, connection and stream. Zero if asked from
+    /// outside the runtime.
+    pub tasks: u64,
     /// Of whoever dials us.
     pub handshakes: HandshakeStats,
     /// Of the configuration.
@@ -163,6 +167,7 @@ pub(crate) fn stats(shared: &Shared) -> Stats {
     Stats {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         uptime_ms: millis(shared.since.elapsed()),
+        tasks: Handle::try_current().map_or(0, |runtime| runtime.metrics().num_alive_tasks() as u64),
         handshakes: HandshakeStats {
             retried: shared.handshakes.retried.get(),
             ignored: shared.handshakes.ignored.get(),

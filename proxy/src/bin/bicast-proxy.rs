@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand, ValueEnum};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use proxy::cli::{self, EXIT_FAILURE, EXIT_USAGE, table};
 use proxy::{Config, PrivateKey, Proxy, config, stats};
 use tokio::signal::unix::{SignalKind, signal};
@@ -133,6 +134,7 @@ fn start_log(log: &str, format: LogFormat) -> Result<(), tracing_subscriber::fil
 
 fn run(config: Config, file: &Path) -> anyhow::Result<()> {
     let key = PrivateKey::read(&config.key)?;
+    allow_files();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) =
@@ -153,6 +155,15 @@ fn run(config: Config, file: &Path) -> anyhow::Result<()> {
         proxy.shutdown().await;
         Ok(())
     })
+}
+
+/// A stream is a file at each side: as many as the system lets us have.
+fn allow_files() {
+    let limit = getrlimit(Resource::RLIMIT_NOFILE);
+    let raised = limit.and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
+    if let Err(error) = raised {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
 }
 
 fn keygen(file: &Path) -> anyhow::Result<()> {

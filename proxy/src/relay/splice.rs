@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use bytes::{Buf, Bytes};
+use bytes::{Buf, Bytes, BytesMut};
 use noq::{RecvStream, SendStream, VarInt};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
@@ -179,9 +179,13 @@ async fn to_stream(
 
 /// What TCP has, without keeping a buffer while it has nothing. Empty at the end.
 fn read(tcp: &TcpStream) -> io::Result<Bytes> {
-    let mut buffer = [0; READ_BYTES];
-    let length = tcp.try_read(&mut buffer)?;
-    Ok(Bytes::copy_from_slice(buffer.get(..length).unwrap_or_default()))
+    let mut buffer = BytesMut::with_capacity(READ_BYTES);
+    tcp.try_read_buf(&mut buffer)?;
+    // Until the other side has all of it, a buffer is kept: little is not to keep a large one.
+    match buffer.len() < READ_BYTES / 2 {
+        true => Ok(Bytes::copy_from_slice(&buffer)),
+        false => Ok(buffer.freeze()),
+    }
 }
 
 async fn to_tcp(
@@ -287,7 +291,7 @@ async fn silence(moved: &AtomicU64, idle: Option<Duration>) {
 const ABORTED: VarInt = VarInt::from_u32(1);
 /// How long a refusal may come later than the stop that goes with it.
 const ANSWER_BEHIND: Duration = Duration::from_secs(1);
-const READ_BYTES: usize = 32 << 10;
+const READ_BYTES: usize = 64 << 10;
 /// Whoever takes nothing for so long does not read.
 const UNREAD_AFTER: Duration = Duration::from_millis(500);
 /// A chunk is about one packet; so many are written to TCP in one go.

@@ -5,9 +5,11 @@
 //! like a duplicate: a forged number with other bytes is another packet. And nobody without the key can find two
 //! packets that look alike; by chance it happens once in some 10^14 packets.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
+
+use hashbrown::HashTable;
 
 use super::header::Header;
 use super::path_stats::PathId;
@@ -17,13 +19,19 @@ use super::path_stats::PathId;
 pub struct Identity(u64);
 
 /// The packets of the last `window`, by identity.
+///
+/// What is remembered lies in the order of arrival, and the table holds only where: it is looked into at random, and as
+/// it is small it stays in the processor's cache when there are a hundred thousand packets.
 #[derive(Debug)]
 pub struct Dedup {
     window: Duration,
     capacity: usize,
-    seen: HashMap<Identity, Seen, BuildHasherDefault<IdentityHasher>>,
-    /// What is in `seen`, oldest first.
-    order: VecDeque<Identity>,
+    /// Oldest first.
+    seen: VecDeque<(Identity, Seen)>,
+    /// The number of the oldest. Numbers are given by arrival, and wrap.
+    oldest: u32,
+    /// The numbers of all that is in `seen`. An identity is a keyed hash already: hashing it again would add nothing.
+    numbers: HashTable<u32>,
 }
 
 /// What is remembered of a packet.
@@ -67,9 +75,10 @@ impl Dedup {
     pub fn new(window: Duration, capacity: usize) -> Self {
         Self {
             window,
-            capacity: capacity.max(1),
-            seen: HashMap::default(),
-            order: VecDeque::new(),
+            capacity: capacity.clamp(1, MAX_CAPACITY),
+            seen: VecDeque::new(),
+            oldest: 0,
+            numbers: HashTable::new(),
         }
     }
 
@@ -82,31 +91,44 @@ impl Dedup {
         mut forgotten: impl FnMut(Seen),
     ) -> Verdict {
         self.expire(now, &mut forgotten);
-        if let Some(seen) = self.seen.get_mut(&identity) {
+        let (all, oldest) = (&self.seen, self.oldest);
+        let same = |number: &u32| {
+            let found = all.get(place(*number, oldest));
+            found.is_some_and(|(other, _)| *other == identity)
+        };
+        let found = self.numbers.find(identity.0, same).copied();
+        if let Some((_, seen)) = found.and_then(|number| self.seen.get_mut(place(number, oldest))) {
             seen.copies = seen.copies.saturating_add(1);
             return Verdict::Copy {
                 lateness: now.saturating_duration_since(seen.first_at),
                 seen: *seen,
             };
         }
-        if self.order.len() >= self.capacity {
+        if self.seen.len() >= self.capacity {
             self.forget_oldest(&mut forgotten);
         }
-        self.seen.insert(
+        let length = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);
+        let number = self.oldest.wrapping_add(length);
+        self.seen.push_back((
             identity,
             Seen {
                 first_at: now,
                 first_path: path,
                 copies: 1,
             },
-        );
-        self.order.push_back(identity);
+        ));
+        let (all, oldest) = (&self.seen, self.oldest);
+        let hash = |number: &u32| {
+            all.get(place(*number, oldest))
+                .map_or(0, |(identity, _)| identity.0)
+        };
+        self.numbers.insert_unique(identity.0, number, hash);
         Verdict::First
     }
 
     /// Forgets what has left the window.
     pub fn expire(&mut self, now: Instant, mut forgotten: impl FnMut(Seen)) {
-        while let Some(oldest) = self.order.front().and_then(|oldest| self.seen.get(oldest))
+        while let Some((_, oldest)) = self.seen.front()
             && now.saturating_duration_since(oldest.first_at) > self.window
         {
             self.forget_oldest(&mut forgotten);
@@ -115,44 +137,36 @@ impl Dedup {
 
     /// How many packets are remembered.
     pub fn len(&self) -> usize {
-        self.order.len()
+        self.seen.len()
     }
 
     /// Whether no packet is remembered.
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.seen.is_empty()
     }
 
     fn forget_oldest(&mut self, forgotten: &mut impl FnMut(Seen)) {
-        if let Some(seen) = self
-            .order
-            .pop_front()
-            .and_then(|oldest| self.seen.remove(&oldest))
+        let Some((identity, seen)) = self.seen.pop_front() else {
+            return;
+        };
+        if let Ok(entry) = self
+            .numbers
+            .find_entry(identity.0, |number| *number == self.oldest)
         {
-            forgotten(seen);
+            entry.remove();
         }
+        self.oldest = self.oldest.wrapping_add(1);
+        forgotten(seen);
     }
 }
 
-/// An identity is a keyed hash already: hashing it again would add nothing.
-#[derive(Default)]
-struct IdentityHasher(u64);
-
-impl Hasher for IdentityHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write_u64(&mut self, identity: u64) {
-        self.0 = identity;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
+/// Where the packet of this number lies behind the oldest.
+fn place(number: u32, oldest: u32) -> usize {
+    usize::try_from(number.wrapping_sub(oldest)).unwrap_or(usize::MAX)
 }
+
+/// No two packets that are remembered may have the same number.
+const MAX_CAPACITY: usize = 1 << 31;
 
 #[cfg(test)]
 mod tests {

@@ -122,6 +122,12 @@ impl<M: Copy> Resequencer<M> {
         let near = self.frontier.unwrap_or(SequenceNumber::MODULUS);
         let number = arrival.sequence.expand(near);
         let frontier = *self.frontier.get_or_insert(number);
+        if number == frontier && self.holes.is_empty() && self.held.is_empty() {
+            // As nearly all come: what follows would come to the same.
+            (self.frontier, self.run, self.last_near) = (Some(number + 1), None, Some(now));
+            out(self.out(number, arrival.packet, arrival.meta));
+            return (Place::Ahead { skipped: 0 }, outcome);
+        }
         if number.abs_diff(frontier) > NEAR {
             self.stray(now, number, &mut outcome, out);
             out(Out {
