@@ -6,7 +6,7 @@ EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd
 
 FIGURES := download-time transmitted-bytes fairness cwnd cc-lab delay-gap field-test adaptive peers
 
-.PHONY: help setup build demo test lint deny experiments figures-quick figures figures-full bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
+.PHONY: help setup build demo test lint deny experiments byte-exactness soak figures-quick figures figures-full bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ demo: build ## the main job on real Open vSwitch: unicast, bicast, adaptive, sid
 test: setup lint ## everything CI runs: lints, unit tests, tests on real Open vSwitch, a minute of each fuzz target
 	$(CARGO) test --workspace
 	@$(MAKE) --no-print-directory fuzz-smoke
-	target/debug/testbed run --quick $(filter-out reaction,$(EXPERIMENTS))
+	target/debug/testbed run --quick $(filter-out reaction,$(EXPERIMENTS)) byte-exactness
 	target/debug/testbed clean --check
 
 lint: deny ## formatting, clippy, documentation, licences
@@ -54,8 +54,18 @@ figures-quick figures figures-full: build
 		target/release/testbed report target/$@ && exit $$run
 	target/release/testbed clean --check
 
-bench-proxy: build ## downloads through the proxies over two lossy paths, the second later by a gap
-	target/release/testbed run delay-gap
+bench-proxy: build ## the proxies' speed and cost: over loopback, in a lab, over two lossy paths, the second later by a gap
+	$(CARGO) bench -p proxy --bench loopback
+	target/release/testbed run receiver-cost delay-gap
+	target/release/testbed clean --check
+
+byte-exactness: build ## 1 GB of random data each way through the proxies, over two lossy paths
+	target/release/testbed run byte-exactness
+	target/release/testbed clean --check
+
+SOAK ?= 24h
+soak: build ## proxies for a day, or SOAK=10m: files, memory and tasks stay flat
+	SOAK=$(SOAK) target/release/testbed run soak
 	target/release/testbed clean --check
 
 OVS_CODEC := $(CURDIR)/target/ovs-codec

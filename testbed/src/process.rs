@@ -186,6 +186,17 @@ pub fn usage(pid: u32) -> Result<Usage> {
     parse_stat(&stat).with_context(|| format!("/proc/{pid}/stat has an unknown form"))
 }
 
+/// How many file descriptors process `pid` has open.
+///
+/// # Errors
+/// When there is no such process.
+pub fn open_files(pid: u32) -> Result<usize> {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd"));
+    Ok(files
+        .with_context(|| format!("no process {pid} in this lab"))?
+        .count())
+}
+
 /// Opens a process as a file descriptor: a hold on it that does not fall to another process of the same number.
 ///
 /// # Errors

@@ -6,7 +6,10 @@ mod certificates;
 mod common;
 mod copies;
 mod datagrams;
+mod killed;
 mod limits;
+#[path = "../programs/mod.rs"]
+mod pair_of_programs;
 mod peers;
 mod programs;
 mod reload;

@@ -1,14 +1,13 @@
 //! What a slower second path costs applications: downloads through the proxies with every packet on two paths that both
 //! lose, the second one later by a gap.
 
-use super::support::{Bench, policy_file};
+use super::proxied;
+use super::support::Bench;
 use crate::experiment::{Check, Context, Experiment, Outcome};
-use crate::lab::{
-    Copies, FORWARD_PORT, HTTP_PORT, LabOptions, LinkName, PATH_B_PORT, QUIC_PORT, Site, default_links,
-};
-use crate::link::{Direction, LossModel};
+use crate::lab::{Copies, FORWARD_PORT, HTTP_PORT, Site};
+use crate::link::Direction;
 use crate::traffic::{Download, HttpServer, download};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -29,7 +28,7 @@ impl Experiment for DelayGap {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
-        let bench = start(context)?;
+        let bench = proxied::start(context, LOSS)?;
         let _server = HttpServer::start(&bench.lab, Site::Server.host(), HTTP_PORT, "cubic")?;
         let (gaps, duration) = if context.quick {
             (&[0, 20][..], QUICK_DURATION)
@@ -112,27 +111,6 @@ impl Run {
     }
 }
 
-fn start(context: &mut Context<'_>) -> Result<Bench> {
-    let file = context.folder().join("policy.yaml");
-    let policy = policy_file("{period: 250ms}", "3s", "    mode: unicast\n")
-        + &format!(
-            "  {POLICY}:\n    match: {{protocol: udp, port: {{server: {QUIC_PORT}}}}}\n    mode: bicast\n    \
-             path_ports: {{client: {{b: {PATH_B_PORT}}}, server: {{b: {PATH_B_PORT}}}}}\n"
-        );
-    std::fs::write(&file, policy).with_context(|| format!("cannot write {}", file.display()))?;
-    let lab = context.start_lab(LabOptions {
-        links: default_links(context.seed),
-        ..LabOptions::default()
-    })?;
-    let bicastd = lab.spawn_controller(&file, &[])?;
-    let bench = Bench { bicastd, lab };
-    bench.wait_until_ready()?;
-    for link in LinkName::ALL {
-        bench.set_loss(link, LossModel::Bernoulli(LOSS))?;
-    }
-    Ok(bench)
-}
-
 fn set(bench: &Bench, mode: &str, gap: Duration) -> Result<()> {
     for (link, delay) in [("a", DELAY), ("b", DELAY + gap)] {
         for direction in Direction::ALL {
@@ -140,12 +118,7 @@ fn set(bench: &Bench, mode: &str, gap: Duration) -> Result<()> {
             bench.lab.link(link, direction)?.change(&[delay])?;
         }
     }
-    for site in Site::ALL {
-        bench
-            .bicastd
-            .ctl(&["set", "mode", "--from", site.name(), POLICY, mode])?;
-    }
-    Ok(())
+    proxied::set_mode(bench, mode)
 }
 
 fn transfer(bench: &Bench, congestion: &str, duration: Duration) -> Result<Run> {
@@ -161,7 +134,6 @@ fn transfer(bench: &Bench, congestion: &str, duration: Duration) -> Result<Run> 
     })
 }
 
-const POLICY: &str = "proxies";
 const LOSS: f64 = 0.05;
 const DELAY: Duration = Duration::from_millis(5);
 const GAPS_MS: [u64; 6] = [0, 2, 5, 10, 20, 50];

@@ -1,13 +1,17 @@
 //! The experiments, one file each.
 
+mod byte_exactness;
 mod capacity;
 mod controller_restart;
 mod delay_gap;
 mod emulator;
 mod hitless_switch;
 mod measured_loss;
+mod proxied;
 mod reaction;
+mod receiver_cost;
 mod smoke;
+mod soak;
 mod support;
 mod uplink_down;
 mod vswitchd_restart;
@@ -26,6 +30,9 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(controller_restart::ControllerRestart),
         Box::new(vswitchd_restart::VswitchdRestart),
         Box::new(uplink_down::UplinkDown),
+        Box::new(byte_exactness::ByteExactness),
+        Box::new(soak::Soak),
+        Box::new(receiver_cost::ReceiverCost),
         Box::new(delay_gap::DelayGap),
     ]
 }

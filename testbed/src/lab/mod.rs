@@ -7,6 +7,7 @@ mod forwarding;
 mod health;
 mod links;
 mod proxies;
+mod proxy;
 pub mod topology;
 
 pub use controller::Controller;
@@ -14,6 +15,7 @@ pub use forwarding::Forwarding;
 pub use health::{DeviceDrops, LabHealth};
 pub use links::{Backend, BackendChoice, LinkSpecs};
 pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, Proxies, QUIC_PORT};
+pub use proxy::ProxyProgram;
 pub use topology::Site;
 
 use crate::link::{ClassKey, Counters, Direction, LinkSpec};
