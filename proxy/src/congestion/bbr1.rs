@@ -6,6 +6,10 @@
 //! and that costs a third of the throughput; the window here follows the model alone, which bounds it at two
 //! bandwidth-delay products.
 //!
+//! Before a queue of less than about one bandwidth-delay product, Startup overflows it: 2.89 times the bandwidth is
+//! sent for the three rounds that it takes to know that no more comes, and nothing in BBRv1 listens to the losses.
+//! With room for half a product at 20 Mbit/s and 50 ms those are 500 packets in the first second and none after it.
+//!
 //! The delay gap between redundant paths is not added to the window: what the far end holds back shows in the
 //! allowance for aggregation, and any more overflows the queue when released bursts have made the bandwidth look
 //! greater than it is, which nothing in BBRv1 corrects.
@@ -299,7 +303,6 @@ impl Bbr1 {
 mod tests {
     use super::*;
     use crate::congestion::ideal_path::IdealPath;
-    use crate::congestion::rate_sample::to_f64;
     use rand::SeedableRng;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -309,58 +312,6 @@ mod tests {
     fn path() -> IdealPath<Bbr1> {
         let rng = Xoshiro256PlusPlus::seed_from_u64(1);
         IdealPath::new(RATE, RTT, |c, now| Bbr1::new(c, rng, now))
-    }
-
-    fn knows_the_bandwidth(path: &IdealPath<Bbr1>) -> bool {
-        (path.model.bw() / RATE - 1.0).abs() < 0.05
-    }
-
-    #[test]
-    fn startup_fills_the_pipe_and_drain_empties_the_queue() {
-        let mut path = path();
-        assert!(path.run_until(SECOND, |p| p.model.state == State::Drain));
-        assert!(knows_the_bandwidth(&path), "{}", path.model.bw());
-        assert!(path.c.inflight > path.bdp(), "a queue was built");
-        assert!(path.run_until(SECOND, |p| p.model.state == State::ProbeBw));
-        assert!(path.c.inflight <= path.bdp() + 50_000);
-    }
-
-    #[test]
-    fn an_application_with_little_to_send_is_paced_all_the_same() {
-        let mut path = path();
-        path.run_until(SECOND, |p| p.c.delivered > 0);
-        path.has_data = false;
-        path.run(SECOND);
-        let unpaced = to_f64(path.c.initial_cwnd) / 0.001;
-        assert!(
-            path.c.pacing_rate < unpaced / 5.0,
-            "{} bytes/s",
-            path.c.pacing_rate
-        );
-        assert_eq!(path.model.state, State::Startup);
-    }
-
-    #[test]
-    fn a_path_that_grows_faster_is_found_out() {
-        let mut path = path();
-        path.run(2 * SECOND);
-        path.rate = 2.0 * RATE;
-        assert!(
-            path.run_until(8 * SECOND, |p| p.model.bw() > 1.8 * RATE),
-            "{}",
-            path.model.bw()
-        );
-    }
-
-    #[test]
-    fn persistent_congestion_leaves_one_packet_more_than_is_in_flight() {
-        let mut path = path();
-        path.run(SECOND);
-        path.model.on_enter_rto(&mut path.c);
-        assert_eq!(path.c.cwnd, path.c.inflight + path.c.smss);
-        let before = path.c.cwnd;
-        path.run(SECOND);
-        assert!(path.c.cwnd > before, "and it recovers");
     }
 
     #[test]

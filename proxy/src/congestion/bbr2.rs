@@ -4,14 +4,14 @@
 //! never says when the samples of a bandwidth probe end; as in Linux and in BBRv3 that is the round after the
 //! probe. And it conserves packets in the first round of a recovery, which under random loss is every other
 //! round; as in `bbr1.rs` the window follows the model alone (at 1 and 2 % loss 81 and 47 Mbit/s of 100 instead
-//! of 60 and 27). The short-term bounds `bw_lo` and `inflight_lo` are in [`ShortTermModel`]; the delay gap between the
-//! paths is part of the bandwidth-delay product, see [`bdp_multiple`].
+//! of 60 and 27). The short-term bounds `bw_lo` and `inflight_lo` are in [`ShortTermModel`]; what the far end
+//! holds packets back for is part of the bandwidth-delay product, see [`BaseGap`].
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::base_gap::BaseGap;
 use super::filter::WindowedMax;
 use super::loss_model::{
     BETA, ShortTermModel, UNBOUNDED, inflight_at_loss, inflight_with_headroom, is_inflight_too_high,
@@ -19,39 +19,15 @@ use super::loss_model::{
 use super::model::{
     AckAggregation, Model, PriorCwnd, Round, bdp_multiple, min_pipe_cwnd, send_quantum, set_pacing_rate,
 };
+use super::probe_bw::{
+    AckPhase, MAX_BW_FILTER_LEN, ProbeWait, STARTUP_PACING_GAIN, State, UpwardProbe, grow_cwnd,
+};
 use super::probe_rtt::MinRtt;
 use super::rate_sample::{Connection, Packet, RateSample, to_bytes, to_f64};
 use crate::delay_gap::DelayGap;
 
-/// `BBRStartupPacingGain`: 4·ln(2), the least gain that doubles the rate each round.
-const STARTUP_PACING_GAIN: f64 = 2.77;
-/// `MaxBwFilterLen`, bandwidth-probing cycles.
-const MAX_BW_FILTER_LEN: u64 = 2;
 /// `BBRStartupFullLossCnt`: separate ranges lost in a round that end Startup.
 const STARTUP_FULL_LOSS_CNT: u32 = 3;
-/// Rounds between probes that leave Reno and CUBIC flows of up to this many packets in flight their share.
-const RENO_ROUNDS: u64 = 63;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Startup,
-    Drain,
-    ProbeBwDown,
-    ProbeBwCruise,
-    ProbeBwRefill,
-    ProbeBwUp,
-    ProbeRtt,
-}
-
-/// What the acknowledgments of now say about the bandwidth probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
 
 /// The model of one path.
 #[derive(Clone, Debug)]
@@ -73,16 +49,11 @@ pub(super) struct Bbr2 {
     recovery_start_round: u64,
     ack_phase: AckPhase,
     bw_probe_samples: bool,
-    bw_probe_up_acks: u64,
-    probe_up_cnt: u64,
-    bw_probe_up_rounds: u32,
-    rounds_since_bw_probe: u64,
-    bw_probe_wait: Duration,
-    cycle_stamp: Instant,
     idle_restart: bool,
     prior_cwnd: PriorCwnd,
-    gap: DelayGap,
-    rng: Xoshiro256PlusPlus,
+    wait: ProbeWait,
+    upward: UpwardProbe,
+    gap: BaseGap,
 }
 
 impl Model for Bbr2 {
@@ -91,7 +62,7 @@ impl Model for Bbr2 {
         if c.inflight == 0 && c.app_limited != 0 {
             self.idle_restart = true;
             self.aggregation.restart(now);
-            if self.is_in_a_probe_bw_state() {
+            if self.state.is_probe_bw() {
                 set_pacing_rate(c, self.bw, 1.0, self.filled_pipe);
             } else if self.state == State::ProbeRtt && self.min_rtt.check_done(now) {
                 self.exit_probe_rtt(c, now);
@@ -101,9 +72,10 @@ impl Model for Bbr2 {
 
     fn update_on_ack(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
         // BBRUpdateModelAndState
+        self.gap.update(now);
         self.lower_bounds.update_latest_delivery_signals(c, rs);
         self.update_max_bw(c, rs);
-        let is_congested = !self.is_probing_bw() && self.lower_bounds.loss_rate_in_round(c) > 0.0;
+        let is_congested = !self.state.is_probing_bw() && self.lower_bounds.loss_rate_in_round(c) > 0.0;
         self.lower_bounds.adapt_lower_bounds(c, self.max_bw, is_congested);
         self.aggregation
             .update(c, rs, self.bw, &self.round, !self.filled_pipe, now);
@@ -115,7 +87,7 @@ impl Model for Bbr2 {
         self.lower_bounds.advance_latest_delivery_signals(rs);
         self.bw = self.max_bw.min(self.lower_bounds.bw);
         // BBRUpdateControlParameters
-        set_pacing_rate(c, self.bw, self.pacing_gain(), self.filled_pipe);
+        set_pacing_rate(c, self.bw, self.state.pacing_gain(), self.filled_pipe);
         c.send_quantum = send_quantum(c, 2 * c.smss);
         self.set_cwnd(c, rs);
     }
@@ -171,27 +143,11 @@ impl Bbr2 {
             recovery_start_round: 0,
             ack_phase: AckPhase::Init,
             bw_probe_samples: false,
-            bw_probe_up_acks: 0,
-            probe_up_cnt: UNBOUNDED,
-            bw_probe_up_rounds: 0,
-            rounds_since_bw_probe: 0,
-            bw_probe_wait: Duration::ZERO,
-            cycle_stamp: now,
             idle_restart: false,
             prior_cwnd: PriorCwnd::default(),
-            gap,
-            rng,
-        }
-    }
-
-    /// The table of §4.6.1.
-    fn pacing_gain(&self) -> f64 {
-        match self.state {
-            State::Startup => STARTUP_PACING_GAIN,
-            State::Drain => 0.5,
-            State::ProbeBwDown => 0.9,
-            State::ProbeBwUp => 1.25,
-            State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeRtt => 1.0,
+            wait: ProbeWait::new(rng, now),
+            upward: UpwardProbe::new(),
+            gap: BaseGap::new(gap, now),
         }
     }
 
@@ -202,7 +158,7 @@ impl Bbr2 {
     fn update_max_bw(&mut self, c: &mut Connection, rs: &RateSample) {
         self.round.update(c, rs);
         if self.round.start {
-            self.rounds_since_bw_probe += 1;
+            self.wait.start_round();
         }
         if rs.delivery_rate > 0.0 && (rs.delivery_rate >= self.max_bw || !rs.is_app_limited) {
             self.max_bw = self
@@ -248,27 +204,9 @@ impl Bbr2 {
         }
     }
 
-    fn is_in_a_probe_bw_state(&self) -> bool {
-        matches!(
-            self.state,
-            State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp
-        )
-    }
-
-    fn is_probing_bw(&self) -> bool {
-        matches!(
-            self.state,
-            State::Startup | State::ProbeBwRefill | State::ProbeBwUp
-        )
-    }
-
     fn start_probe_bw_down(&mut self, c: &Connection, now: Instant) {
         self.lower_bounds.reset_congestion_signals();
-        self.probe_up_cnt = UNBOUNDED;
-        // BBRPickProbeWait
-        self.rounds_since_bw_probe = self.rng.random_range(0..2);
-        self.bw_probe_wait = Duration::from_secs_f64(2.0 + self.rng.random::<f64>());
-        self.cycle_stamp = now;
+        self.wait.pick(now);
         self.ack_phase = AckPhase::ProbeStopping;
         self.round.begin(c);
         self.state = State::ProbeBwDown;
@@ -276,8 +214,7 @@ impl Bbr2 {
 
     fn start_probe_bw_refill(&mut self, c: &Connection) {
         self.lower_bounds.reset();
-        self.bw_probe_up_rounds = 0;
-        self.bw_probe_up_acks = 0;
+        self.upward = UpwardProbe::new();
         self.ack_phase = AckPhase::Refilling;
         self.round.begin(c);
         self.state = State::ProbeBwRefill;
@@ -286,9 +223,9 @@ impl Bbr2 {
     fn start_probe_bw_up(&mut self, c: &Connection, now: Instant) {
         self.ack_phase = AckPhase::ProbeStarting;
         self.round.begin(c);
-        self.cycle_stamp = now;
+        self.wait.cycle_stamp = now;
         self.state = State::ProbeBwUp;
-        self.raise_inflight_hi_slope(c);
+        self.upward.raise_slope(c);
     }
 
     fn update_probe_bw_cycle_phase(&mut self, c: &mut Connection, rs: &RateSample, now: Instant) {
@@ -297,9 +234,13 @@ impl Bbr2 {
         }
         self.adapt_upper_bounds(c, rs, now);
         match self.state {
-            State::ProbeBwDown if self.is_time_to_probe_bw(c, now) => self.start_probe_bw_refill(c),
+            State::ProbeBwDown if self.wait.is_over(c, self.target_inflight(c), now) => {
+                self.start_probe_bw_refill(c)
+            }
             State::ProbeBwDown if self.is_time_to_cruise(c) => self.state = State::ProbeBwCruise,
-            State::ProbeBwCruise if self.is_time_to_probe_bw(c, now) => self.start_probe_bw_refill(c),
+            State::ProbeBwCruise if self.wait.is_over(c, self.target_inflight(c), now) => {
+                self.start_probe_bw_refill(c)
+            }
             State::ProbeBwRefill if self.round.start => {
                 self.bw_probe_samples = true;
                 self.start_probe_bw_up(c, now);
@@ -307,13 +248,6 @@ impl Bbr2 {
             State::ProbeBwUp if self.has_probed_up(c, now) => self.start_probe_bw_down(c, now),
             _ => {}
         }
-    }
-
-    fn is_time_to_probe_bw(&self, c: &Connection, now: Instant) -> bool {
-        // BBRIsRenoCoexistenceProbeTime: as many rounds as a Reno flow takes to make good a loss.
-        let reno_rounds = self.target_inflight(c) / c.smss;
-        now > self.cycle_stamp + self.bw_probe_wait
-            || self.rounds_since_bw_probe >= reno_rounds.min(RENO_ROUNDS)
     }
 
     fn target_inflight(&self, c: &Connection) -> u64 {
@@ -328,27 +262,8 @@ impl Bbr2 {
     fn has_probed_up(&self, c: &Connection, now: Instant) -> bool {
         self.min_rtt
             .min_rtt
-            .is_some_and(|min_rtt| now > self.cycle_stamp + min_rtt)
+            .is_some_and(|min_rtt| now > self.wait.cycle_stamp + min_rtt)
             && c.inflight > self.inflight(c, self.max_bw, 1.25)
-    }
-
-    fn raise_inflight_hi_slope(&mut self, c: &Connection) {
-        let growth_this_round = 1 << self.bw_probe_up_rounds;
-        self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);
-        self.probe_up_cnt = (c.cwnd / growth_this_round).max(c.smss);
-    }
-
-    fn probe_inflight_hi_upward(&mut self, c: &Connection, rs: &RateSample) {
-        if !c.is_cwnd_limited() || c.cwnd < self.inflight_hi {
-            return;
-        }
-        self.bw_probe_up_acks += rs.newly_acked;
-        let delta = self.bw_probe_up_acks / self.probe_up_cnt;
-        self.bw_probe_up_acks -= delta * self.probe_up_cnt;
-        self.inflight_hi = self.inflight_hi.saturating_add(delta * c.smss);
-        if self.round.start {
-            self.raise_inflight_hi_slope(c);
-        }
     }
 
     fn adapt_upper_bounds(&mut self, c: &Connection, rs: &RateSample, now: Instant) {
@@ -358,7 +273,7 @@ impl Bbr2 {
         if self.ack_phase == AckPhase::ProbeStopping && self.round.start {
             self.bw_probe_samples = false;
             self.ack_phase = AckPhase::Init;
-            if self.is_in_a_probe_bw_state() && !rs.is_app_limited {
+            if self.state.is_probe_bw() && !rs.is_app_limited {
                 self.cycle_count += 1;
             }
         }
@@ -369,7 +284,7 @@ impl Bbr2 {
         } else if self.inflight_hi != UNBOUNDED {
             self.inflight_hi = self.inflight_hi.max(rs.tx_in_flight);
             if self.state == State::ProbeBwUp {
-                self.probe_inflight_hi_upward(c, rs);
+                self.upward.raise(c, rs, self.round.start, &mut self.inflight_hi);
             }
         }
     }
@@ -430,23 +345,14 @@ impl Bbr2 {
 
     fn bdp_multiple(&self, c: &Connection, bw: f64, gain: f64) -> u64 {
         match self.min_rtt.min_rtt {
-            Some(min_rtt) => bdp_multiple(bw, min_rtt, gain, self.gap.get()),
+            Some(min_rtt) => bdp_multiple(bw, min_rtt, gain, self.gap.hold(self.bw, c.smss)),
             None => c.initial_cwnd,
-        }
-    }
-
-    fn quantization_budget(&self, c: &Connection, inflight: u64) -> u64 {
-        let budget = inflight.max(c.send_quantum).max(min_pipe_cwnd(c));
-        if self.state == State::ProbeBwUp {
-            budget + 2 * c.smss
-        } else {
-            budget
         }
     }
 
     /// `BBRInflight`.
     fn inflight(&self, c: &Connection, bw: f64, gain: f64) -> u64 {
-        self.quantization_budget(c, self.bdp_multiple(c, bw, gain))
+        self.state.quantization_budget(c, self.bdp_multiple(c, bw, gain))
     }
 
     fn probe_rtt_cwnd(&self, c: &Connection) -> u64 {
@@ -458,29 +364,16 @@ impl Bbr2 {
             self.prior_cwnd.restore(c);
         }
         let cap = self.bdp_multiple(c, self.bw, self.cwnd_gain())
-            + self.aggregation.beyond_gap(self.bw, self.gap.get());
-        let max_inflight = self.quantization_budget(c, cap);
-        if self.filled_pipe {
-            c.cwnd = (c.cwnd + rs.newly_acked).min(max_inflight);
-        } else if c.cwnd < max_inflight || c.delivered < c.initial_cwnd {
-            c.cwnd += rs.newly_acked;
-        }
-        c.cwnd = c.cwnd.max(min_pipe_cwnd(c));
+            + self
+                .aggregation
+                .beyond_hold(self.bw, self.gap.hold(self.bw, c.smss));
+        let max_inflight = self.state.quantization_budget(c, cap);
+        grow_cwnd(c, rs, max_inflight, self.filled_pipe);
         if self.state == State::ProbeRtt {
             c.cwnd = c.cwnd.min(self.probe_rtt_cwnd(c));
         }
-        self.bound_cwnd_for_model(c);
-    }
-
-    fn bound_cwnd_for_model(&self, c: &mut Connection) {
-        let cap = match self.state {
-            State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.inflight_hi,
-            State::ProbeBwCruise | State::ProbeRtt => inflight_with_headroom(c, self.inflight_hi),
-            State::Startup | State::Drain => UNBOUNDED,
-        };
-        c.cwnd = c
-            .cwnd
-            .min(cap.min(self.lower_bounds.inflight).max(min_pipe_cwnd(c)));
+        self.state
+            .bound_cwnd(c, self.inflight_hi, self.lower_bounds.inflight);
     }
 }
 
@@ -489,6 +382,7 @@ mod tests {
     use super::*;
     use crate::congestion::ideal_path::IdealPath;
     use rand::SeedableRng;
+    use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
     const RTT: Duration = Duration::from_millis(20);
@@ -497,58 +391,6 @@ mod tests {
     fn path() -> IdealPath<Bbr2> {
         let rng = Xoshiro256PlusPlus::seed_from_u64(1);
         IdealPath::new(RATE, RTT, |c, now| Bbr2::new(c, DelayGap::default(), rng, now))
-    }
-
-    fn knows_the_bandwidth(path: &IdealPath<Bbr2>) -> bool {
-        (path.model.bw() / RATE - 1.0).abs() < 0.05
-    }
-
-    #[test]
-    fn startup_fills_the_pipe_and_drain_empties_the_queue() {
-        let mut path = path();
-        assert!(path.run_until(SECOND, |p| p.model.state == State::Drain));
-        assert!(knows_the_bandwidth(&path), "{}", path.model.bw());
-        assert!(path.c.inflight > path.bdp(), "a queue was built");
-        assert!(path.run_until(SECOND, |p| p.model.is_in_a_probe_bw_state()));
-        assert!(path.c.inflight <= path.bdp() + 10_000);
-    }
-
-    #[test]
-    fn an_application_with_little_to_send_is_paced_all_the_same() {
-        let mut path = path();
-        path.run_until(SECOND, |p| p.c.delivered > 0);
-        path.has_data = false;
-        path.run(SECOND);
-        let unpaced = to_f64(path.c.initial_cwnd) / 0.001;
-        assert!(
-            path.c.pacing_rate < unpaced / 5.0,
-            "{} bytes/s",
-            path.c.pacing_rate
-        );
-        assert_eq!(path.model.state, State::Startup);
-    }
-
-    #[test]
-    fn a_path_that_grows_faster_is_found_out() {
-        let mut path = path();
-        path.run(2 * SECOND);
-        path.rate = 2.0 * RATE;
-        assert!(
-            path.run_until(8 * SECOND, |p| p.model.bw() > 1.8 * RATE),
-            "{}",
-            path.model.bw()
-        );
-    }
-
-    #[test]
-    fn persistent_congestion_leaves_one_packet_more_than_is_in_flight() {
-        let mut path = path();
-        path.run(SECOND);
-        path.model.on_enter_rto(&mut path.c);
-        assert_eq!(path.c.cwnd, path.c.inflight + path.c.smss);
-        let before = path.c.cwnd;
-        path.run(SECOND);
-        assert!(path.c.cwnd > before, "and it recovers");
     }
 
     #[test]

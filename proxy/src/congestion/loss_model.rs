@@ -99,6 +99,18 @@ impl ShortTermModel {
         self.round_start_delivered = c.delivered;
     }
 
+    /// Raises the bounds by `part` of themselves; at the bandwidth itself they end.
+    pub(super) fn relax(&mut self, max_bw: f64, part: f64) {
+        if !self.bw.is_finite() {
+            return;
+        }
+        self.bw *= 1.0 + part;
+        self.inflight = to_bytes(to_f64(self.inflight) * (1.0 + part));
+        if self.bw >= max_bw {
+            self.reset();
+        }
+    }
+
     /// `AdvanceLatestDeliverySignals`, near the end of an acknowledgment.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &RateSample) {
         if self.loss_round_start {
@@ -210,6 +222,21 @@ mod tests {
         let (bw, inflight) = round(true);
         assert!((bw - 1e6).abs() < 1.0, "what is delivered is the floor: {bw}");
         assert_eq!(inflight, 50_000);
+    }
+
+    #[test]
+    fn bounds_are_relaxed_up_to_the_bandwidth() {
+        let mut model = ShortTermModel {
+            bw: 1e6,
+            inflight: 50_000,
+            ..ShortTermModel::default()
+        };
+        model.relax(1.05e6, 0.02);
+        assert!((model.bw - 1.02e6).abs() < 1.0);
+        assert_eq!(model.inflight, 51_000);
+        model.relax(1.05e6, 0.02);
+        model.relax(1.05e6, 0.02);
+        assert_eq!((model.bw, model.inflight), (f64::INFINITY, UNBOUNDED));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! noq ── Controller ──┬── cubic.rs (hystart.rs)
 //!                     └── controller.rs ──┬── rate_sample.rs   what the connection did: C, P, RS
 //!                                         └── Model: bbr1.rs, bbr2.rs, bbr3.rs
-//!                                                    (model.rs, filter.rs, ... what they share)
+//!                                                    (model.rs, probe_bw.rs, filter.rs, ... what they share)
 //! ```
 //!
 //! The BBR files follow the pseudo-code of their drafts, by its names; where they depart from it the module's
@@ -29,9 +29,12 @@ use bbr3::Bbr3;
 use controller::ModelController;
 use cubic::Cubic;
 
+mod base_gap;
 mod bbr1;
 mod bbr2;
 mod bbr3;
+#[cfg(test)]
+mod common_tests;
 mod controller;
 mod cubic;
 mod filter;
@@ -40,8 +43,10 @@ mod hystart;
 mod ideal_path;
 mod loss_model;
 mod model;
+mod probe_bw;
 mod probe_rtt;
 mod rate_sample;
+mod standing_queue;
 
 /// A congestion control by the name it has in a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]

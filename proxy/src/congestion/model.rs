@@ -106,15 +106,15 @@ impl AckAggregation {
     }
 
     /// What of it is more than the hold of the far end, which [`bdp_multiple`] has counted.
-    pub(super) fn beyond_gap(&self, bw: f64, gap: Duration) -> u64 {
-        self.extra_acked.saturating_sub(to_bytes(bw * gap.as_secs_f64()))
+    pub(super) fn beyond_hold(&self, bw: f64, hold: Duration) -> u64 {
+        self.extra_acked.saturating_sub(to_bytes(bw * hold.as_secs_f64()))
     }
 }
 
-/// `BBRBDPMultiple` for a path whose receiver may hold packets back for `gap`, waiting for a copy on the slower
+/// `BBRBDPMultiple` for a path whose receiver may hold packets back for `hold`, waiting for a copy on the slower
 /// path: what is held is in flight too, though the smallest round trip never shows it, but it needs no gain.
-pub(super) fn bdp_multiple(bw: f64, min_rtt: Duration, gain: f64, gap: Duration) -> u64 {
-    to_bytes(bw * (gain * min_rtt.as_secs_f64() + gap.as_secs_f64()))
+pub(super) fn bdp_multiple(bw: f64, min_rtt: Duration, gain: f64, hold: Duration) -> u64 {
+    to_bytes(bw * (gain * min_rtt.as_secs_f64() + hold.as_secs_f64()))
 }
 
 /// `SetSendQuantum` of draft-ietf-ccwg-bbr §5.6.3: a millisecond's worth, at most 64 KiB.
@@ -214,8 +214,8 @@ mod tests {
     fn aggregation_that_the_gap_explains_is_not_counted_twice() {
         let mut aggregation = AckAggregation::new(Instant::now());
         aggregation.extra_acked = 30_000;
-        assert_eq!(aggregation.beyond_gap(1e6, Duration::ZERO), 30_000);
-        assert_eq!(aggregation.beyond_gap(1e6, 20 * MS), 10_000);
-        assert_eq!(aggregation.beyond_gap(1e6, 50 * MS), 0);
+        assert_eq!(aggregation.beyond_hold(1e6, Duration::ZERO), 30_000);
+        assert_eq!(aggregation.beyond_hold(1e6, 20 * MS), 10_000);
+        assert_eq!(aggregation.beyond_hold(1e6, 50 * MS), 0);
     }
 }

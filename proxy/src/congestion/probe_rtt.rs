@@ -98,37 +98,6 @@ impl MinRtt {
     }
 }
 
-/// Whether a queue stands at the bottleneck: one that no packet of a whole round trip found empty. Jitter
-/// lets some packets through unhindered, a queue does not.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StandingQueue {
-    round_min: Option<Duration>,
-    last_round_min: Option<Duration>,
-}
-
-/// A round trip may be longer than the least by a tenth of it, or by this, before that is a queue.
-const QUEUE_SLACK: Duration = Duration::from_millis(1);
-
-impl StandingQueue {
-    /// Takes in an acknowledgment; `round_start` when it begins a round.
-    pub(super) fn update(&mut self, rs: &RateSample, round_start: bool) {
-        if round_start {
-            self.last_round_min = self.round_min.take();
-        }
-        if let Some(rtt) = rs.rtt {
-            self.round_min = Some(self.round_min.map_or(rtt, |min| min.min(rtt)));
-        }
-    }
-
-    /// Whether it stood throughout the last round; what the far end holds packets back for is no queue.
-    pub(super) fn is_there(&self, min_rtt: &MinRtt, gap: Duration) -> bool {
-        match (self.last_round_min, min_rtt.min_rtt) {
-            (Some(last), Some(min)) => last > min + gap + QUEUE_SLACK.max(min / 10),
-            _ => false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,30 +143,5 @@ mod tests {
         round.start = false;
         assert!(min.handle(&mut c, &mut round, 10_000, start + 501 * MS));
         assert_ne!(c.app_limited, 0);
-    }
-
-    #[test]
-    fn a_queue_stands_when_no_packet_of_a_round_finds_it_empty() {
-        let start = Instant::now();
-        let (mut min, mut queue) = (MinRtt::new(start), StandingQueue::default());
-        min.update(&rtt(20), start);
-        let mut round = |rtts: [u32; 3]| {
-            for ms in rtts {
-                queue.update(&rtt(ms), false);
-            }
-            queue.update(&RateSample::default(), true);
-            (
-                queue.is_there(&min, Duration::ZERO),
-                queue.is_there(&min, 10 * MS),
-            )
-        };
-        assert_eq!(round([20, 60, 90]), (false, false), "jitter");
-        assert_eq!(round([22, 22, 22]), (false, false), "a tenth more");
-        assert_eq!(
-            round([25, 40, 30]),
-            (true, false),
-            "ten milliseconds of it may be the hold of the far end"
-        );
-        assert_eq!(round([40, 40, 40]), (true, true));
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::config::{Hold, ShimConfig};
 use super::dedup::{Dedup, Identity, Verdict};
 use super::gap::GapEstimator;
-use super::gate::Gate;
+use super::gate::{self, Gate};
 use super::header::{HEADER_LEN, Header, Stream};
 use super::path_stats::{PathId, PathStats};
 use super::resequencer::{Arrival, Limits, MAX_LEAD, Place, Resequencer};
@@ -31,6 +31,7 @@ impl<M: Copy, K: BuildHasher> Receiver<M, K> {
     pub fn new(config: &ShimConfig, paths: usize, keys: K) -> Self {
         let limits = |lead| Limits {
             lead,
+            short: gate::LEAST_LEN,
             held_bytes: config.held_bytes,
             quiet: config.max_hold,
         };

@@ -11,6 +11,9 @@
 //! what is further ahead is held. A hole is given up when it has been open for as long as `hold`, so nothing is
 //! held longer: every hole below a packet was open when the packet came.
 //!
+//! A hole between two short packets is not waited for: what is missing there most likely carries acknowledgements
+//! only, of which the newest say it all, and packets held for its sake would come late as acknowledgements do.
+//!
 //! The receiver behind remembers 129 packet numbers only and drops whatever comes from before as a possible
 //! duplicate: `lead` stays below that, so that a packet that fills a hole is still taken.
 //!
@@ -39,6 +42,8 @@ pub struct Resequencer<M> {
     given_up: VecDeque<(u64, u64)>,
     /// The highest number that went out.
     highest_out: u64,
+    /// The packet below the frontier was a short one.
+    is_frontier_short: bool,
     run: Option<Run>,
     last_near: Option<Instant>,
 }
@@ -49,6 +54,8 @@ pub struct Limits {
     /// How many numbers a packet may be ahead of the lowest hole; at most [`MAX_LEAD`] where QUIC is to take what
     /// fills the hole. `u32::MAX` holds nothing.
     pub lead: u32,
+    /// A hole between two packets that are shorter than this is not waited for, bytes.
+    pub short: usize,
     /// How many bytes are held at most; beyond, holes are given up early.
     pub held_bytes: usize,
     /// How long a run of far-away numbers must have been alone before it counts.
@@ -105,6 +112,7 @@ impl<M: Copy> Resequencer<M> {
             held_bytes: 0,
             given_up: VecDeque::new(),
             highest_out: 0,
+            is_frontier_short: false,
             run: None,
             last_near: None,
         }
@@ -137,7 +145,8 @@ impl<M: Copy> Resequencer<M> {
             });
             return (Place::Stray, outcome);
         }
-        let place = self.place(now, number, frontier, arrival.path);
+        let is_short = arrival.packet.len() < self.limits.short;
+        let place = self.place(now, number, frontier, arrival.path, is_short);
         if matches!(place, Place::Ahead { .. } | Place::Filled { .. }) {
             (self.run, self.last_near) = (None, Some(now));
         }
@@ -182,7 +191,7 @@ impl<M: Copy> Resequencer<M> {
         if self.held.is_empty() {
             None
         } else {
-            self.holes.front().map(|hole| hole.opened + hold)
+            self.floor().map(|hole| hole.opened + hold)
         }
     }
 
@@ -191,7 +200,7 @@ impl<M: Copy> Resequencer<M> {
         self.held.len()
     }
 
-    fn place(&mut self, now: Instant, number: u64, frontier: u64, path: PathId) -> Place {
+    fn place(&mut self, now: Instant, number: u64, frontier: u64, path: PathId, is_short: bool) -> Place {
         if let Some(skipped) = number.checked_sub(frontier) {
             if skipped > 0 {
                 self.holes.push_back(Hole {
@@ -199,9 +208,11 @@ impl<M: Copy> Resequencer<M> {
                     end: number,
                     opened: now,
                     by: path,
+                    is_waited_for: !(is_short && self.is_frontier_short),
                 });
             }
             self.frontier = Some(number + 1);
+            self.is_frontier_short = is_short;
             return Place::Ahead { skipped };
         }
         let at = self.holes.partition_point(|hole| hole.end <= number);
@@ -295,9 +306,13 @@ impl<M: Copy> Resequencer<M> {
         }
     }
 
+    /// The lowest hole that is waited for.
+    fn floor(&self) -> Option<&Hole> {
+        self.holes.iter().find(|hole| hole.is_waited_for)
+    }
+
     fn may_pass(&self, number: u64) -> bool {
-        self.holes
-            .front()
+        self.floor()
             .is_none_or(|floor| number.saturating_sub(floor.start) <= u64::from(self.limits.lead))
     }
 
@@ -350,6 +365,7 @@ struct Hole {
     end: u64,
     opened: Instant,
     by: PathId,
+    is_waited_for: bool,
 }
 
 #[derive(Debug)]

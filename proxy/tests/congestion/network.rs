@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use noq_proto::congestion::ControllerFactory;
 use noq_proto::{PathStats, TransportConfig};
 
+use crate::kernel_cubic::{ACK_DATAGRAM, Effect, Happening, KernelCubic, SEGMENT_DATAGRAM};
 use crate::path::{Loss, Path, Spec};
 use crate::peer::Peer;
 use crate::shim::Shim;
@@ -28,6 +29,8 @@ pub(crate) struct Network {
     seed: u64,
     paths: Vec<Link>,
     flows: Vec<Flow>,
+    /// TCP flows, each on one path.
+    kernel_flows: Vec<(usize, KernelCubic)>,
     events: BinaryHeap<Reverse<Event>>,
     next_event: u64,
     redundancy: Option<(Duration, u64)>,
@@ -64,7 +67,12 @@ struct Event {
 enum What {
     Timer,
     ShimTimer,
-    Datagram { number: u64, data: Vec<u8> },
+    Datagram {
+        number: u64,
+        data: Vec<u8>,
+    },
+    /// To a TCP flow.
+    Kernel(Happening),
 }
 
 /// A measurement of one flow.
@@ -94,6 +102,7 @@ impl Network {
             seed,
             paths,
             flows: Vec::new(),
+            kernel_flows: Vec::new(),
             events: BinaryHeap::new(),
             next_event: 0,
             redundancy: None,
@@ -154,7 +163,46 @@ impl Network {
         self.now = end;
     }
 
+    /// Starts a TCP flow on the path of this index.
+    pub(crate) fn add_kernel_flow(&mut self, path: usize) {
+        self.kernel_flows.push((path, KernelCubic::new()));
+        self.handle_kernel(self.kernel_flows.len() - 1, None);
+    }
+
+    /// What each TCP flow has received so far, bytes.
+    pub(crate) fn kernel_received(&self) -> Vec<u64> {
+        self.kernel_flows
+            .iter()
+            .map(|(_, flow)| flow.received())
+            .collect()
+    }
+
+    fn handle_kernel(&mut self, index: usize, happening: Option<Happening>) {
+        let (path, flow) = &mut self.kernel_flows[index];
+        let link = &mut self.paths[*path];
+        for effect in flow.handle(self.now, happening) {
+            let (at, what) = match effect {
+                Effect::At(at, what) => (Some(at), what),
+                Effect::Send(ack @ Happening::Ack(_)) => (link.back.send(self.now, ACK_DATAGRAM), ack),
+                Effect::Send(segment) => (link.forward.send(self.now, SEGMENT_DATAGRAM), segment),
+            };
+            if let Some(at) = at {
+                self.next_event += 1;
+                self.events.push(Reverse(Event {
+                    at,
+                    number: self.next_event,
+                    flow: index,
+                    peer: SENDER,
+                    what: What::Kernel(what),
+                }));
+            }
+        }
+    }
+
     fn handle(&mut self, event: Event) {
+        if let What::Kernel(happening) = event.what {
+            return self.handle_kernel(event.flow, Some(happening));
+        }
         let Flow {
             peers,
             shim,
@@ -171,7 +219,7 @@ impl Network {
                 .as_mut()
                 .map(|shim| shim.on_timer(self.now))
                 .unwrap_or_default(),
-            (What::Timer | What::ShimTimer, _) => return,
+            (What::Timer | What::ShimTimer | What::Kernel(_), _) => return,
             (What::Datagram { number, data }, Some(shim)) if event.peer == RECEIVER => {
                 shim.on_copy(self.now, number, data)
             }

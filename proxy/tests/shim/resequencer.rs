@@ -26,6 +26,7 @@ impl Bench {
     fn new(lead: u32, held_bytes: usize) -> Self {
         let limits = Limits {
             lead,
+            short: 0,
             held_bytes,
             quiet: QUIET,
         };
@@ -305,5 +306,32 @@ proptest! {
         bench.wait(HOLD);
         prop_assert_eq!(bench.out.len(), numbers.len());
         prop_assert!(bench.out.iter().all(|(_, came, went)| *went - *came <= HOLD));
+    }
+}
+
+#[test]
+fn what_is_missing_between_acknowledgements_is_not_waited_for() {
+    let limits = Limits {
+        lead: 2,
+        short: 100,
+        held_bytes: 1 << 20,
+        quiet: QUIET,
+    };
+    let (now, hold) = (Instant::now(), Duration::from_millis(50));
+    for (before, behind, passes) in [(40, 40, true), (1200, 40, false), (40, 1200, false)] {
+        let (mut resequencer, mut passed) = (Resequencer::new(limits), Vec::new());
+        let packets = [(0, before), (2, behind), (3, 40), (4, 40), (5, 40)];
+        for (number, len) in packets {
+            let arrival = Arrival {
+                sequence: SequenceNumber::new(number),
+                path: PathId::new(0),
+                packet: &vec![0; len],
+                meta: number,
+            };
+            resequencer.receive(now, hold, arrival, &mut |out| passed.push(out.meta));
+        }
+        let expected: &[u64] = if passes { &[0, 2, 3, 4, 5] } else { &[0, 2, 3] };
+        assert_eq!(passed, expected, "{before} and {behind} bytes");
+        assert_eq!(resequencer.next_deadline(hold).is_none(), passes);
     }
 }

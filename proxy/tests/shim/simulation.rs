@@ -23,6 +23,7 @@ use noq_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event,
     FourTuple, PathId as QuicPathId, ServerConfig, StreamEvent, StreamId, TransportConfig,
 };
+use proxy::delay_gap::DelayGap;
 use proxy::shim::header::{Form, Header, SequenceNumber, Stream};
 use proxy::shim::path_stats::{PathId, PathStats};
 use proxy::shim::receiver::Receiver;
@@ -34,6 +35,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 pub(crate) struct Spec {
     pub(crate) congestion: Arc<dyn ControllerFactory + Send + Sync>,
     pub(crate) config: ShimConfig,
+    /// Where the congestion control reads the gap.
+    pub(crate) delay_gap: DelayGap,
     /// Those of RFC 9002 if none.
     pub(crate) thresholds: Option<LossThresholds>,
     /// Of one path, each way.
@@ -192,6 +195,7 @@ struct End {
     receiver: Receiver<(), RandomState>,
     sent: u64,
     told: Duration,
+    delay_gap: DelayGap,
     chunk: Bytes,
 }
 
@@ -243,6 +247,11 @@ impl End {
             receiver: Receiver::new(&spec.config, 2, RandomState::with_seeds(1, 2, 3, 4)),
             sent: 0,
             told: Duration::ZERO,
+            delay_gap: if is_client {
+                spec.delay_gap.clone()
+            } else {
+                DelayGap::default()
+            },
             chunk: Bytes::from(vec![0; 64 * 1024]),
         }
     }
@@ -259,6 +268,7 @@ impl End {
             })
         {
             self.told = header.echo;
+            self.delay_gap.set(header.echo);
         }
         self.hand_over(now, packets);
     }
