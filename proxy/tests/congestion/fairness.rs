@@ -105,7 +105,7 @@ fn bbr3_leaves_a_cubic_flow_what_it_gets_alone() {
         }
         assert!(kept / points >= if both_paths { 78.0 } else { 90.0 }, "{table}");
     }
-    println!("{table}");
+    insta::assert_snapshot!(table);
 }
 
 /// A queue that stands whatever we do is not given way to for good.

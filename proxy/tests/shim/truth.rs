@@ -92,8 +92,8 @@ fn run_ours(algorithm: Algorithm, gap_ms: u64, time: Duration) -> Outcome {
     .run()
 }
 
-/// 430 packets are under way for 50 ms, so that a packet that both paths lost is repaired after some 115 ms, in which
-/// the stream's window of 1.25 MB is used up.
+/// At 50 ms BBRv3 is bounded by the stream's window of 1.25 MB: it is used up while a packet is repaired that both
+/// paths lost.
 #[test]
 fn our_congestion_controls_withstand_a_gap_of_many_packets() {
     for algorithm in Algorithm::ALL {
