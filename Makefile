@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 TOOLS := $(CURDIR)/target/tools
-EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd-restart uplink-down
+EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd-restart uplink-down proxy-report
 
 FIGURES := download-time transmitted-bytes fairness cwnd cc-lab delay-gap field-test adaptive peers
 

@@ -8,6 +8,7 @@ mod emulator;
 mod hitless_switch;
 mod measured_loss;
 mod proxied;
+mod proxy_report;
 mod reaction;
 mod receiver_cost;
 mod smoke;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(soak::Soak),
         Box::new(receiver_cost::ReceiverCost),
         Box::new(delay_gap::DelayGap),
+        Box::new(proxy_report::ProxyReport),
     ]
 }
 

@@ -3,7 +3,7 @@
 
 use super::support::{Bench, policy_file};
 use crate::experiment::Context;
-use crate::lab::{LabOptions, LinkName, PATH_B_PORT, QUIC_PORT, Site, default_links};
+use crate::lab::{LabOptions, LinkName, PATH_B_PORT, PROXY_POLICY, QUIC_PORT, Site, default_links};
 use crate::link::LossModel;
 use anyhow::{Context as _, Result};
 
@@ -39,4 +39,5 @@ pub(super) fn set_mode(bench: &Bench, mode: &str) -> Result<()> {
     Ok(())
 }
 
-const POLICY: &str = "proxies";
+/// The policy for what goes between the proxies.
+pub(super) const POLICY: &str = PROXY_POLICY;

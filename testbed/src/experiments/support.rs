@@ -192,6 +192,22 @@ impl Api {
         Ok([of(Direction::ClientToServer)?, of(Direction::ServerToClient)?])
     }
 
+    /// What a site sends under a policy.
+    pub(super) fn policy(&mut self, policy: &str, from: Site) -> Result<DirectionView> {
+        let Response::Policies(views) = self.0.ask(&Request::Policies)? else {
+            bail!("bicastd answered something else than policies");
+        };
+        let found = views
+            .into_iter()
+            .find(|view| view.policy == policy && view.from == from.name());
+        found.with_context(|| {
+            format!(
+                "bicastd knows no policy `{policy}` of which {} sends",
+                from.name()
+            )
+        })
+    }
+
     /// The modes in force, in the order of [`Direction::ALL`].
     pub(super) fn modes(&mut self) -> Result<[String; 2]> {
         Ok(self.directions()?.map(|view| view.mode))

@@ -142,3 +142,5 @@ pub(super) fn beside_us(program: &str) -> Result<PathBuf> {
 
 /// The controller's socket, inside the lab.
 const SOCKET: &str = "/run/bicast/bicastd.sock";
+/// Where proxies report to it.
+pub(super) const REPORT_SOCKET: &str = "/run/bicast/report.sock";

@@ -14,7 +14,7 @@ pub use controller::Controller;
 pub use forwarding::Forwarding;
 pub use health::{DeviceDrops, LabHealth};
 pub use links::{Backend, BackendChoice, LinkSpecs};
-pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, Proxies, QUIC_PORT};
+pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, PROXY_POLICY, Proxies, QUIC_PORT};
 pub use proxy::ProxyProgram;
 pub use topology::Site;
 

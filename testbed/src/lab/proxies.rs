@@ -1,6 +1,6 @@
 //! A pair of `bicast-proxy`, one at each host.
 
-use super::controller::beside_us;
+use super::controller::{REPORT_SOCKET, beside_us};
 use super::{Lab, Site};
 use crate::process::{self, Daemon, Usage};
 use anyhow::{Context, Result, ensure};
@@ -154,6 +154,7 @@ fn number(value: &Value) -> Result<u64> {
 
 /// The files of one proxy.
 struct Files {
+    site: Site,
     key: PathBuf,
     config: PathBuf,
     log: PathBuf,
@@ -164,6 +165,7 @@ impl Files {
     fn new(folder: &Path, site: Site) -> Self {
         let file = |end: &str| folder.join(format!("proxy-{}.{end}", site.name()));
         Self {
+            site,
             key: file("key"),
             config: file("yaml"),
             log: file("log"),
@@ -180,8 +182,10 @@ impl Files {
     }
 
     fn write_config(&self, text: &str) -> Result<()> {
+        let (here, there) = (self.site.name(), self.site.peer().name());
         let own = format!(
-            "key: \"{}\"\nsocket: \"{}\"\nshim: {{path_ports: {PATH_B_PORT}}}\n",
+            "key: \"{}\"\nsocket: \"{}\"\nshim: {{path_ports: {PATH_B_PORT}}}\n\
+             report: {{to: {REPORT_SOCKET}, every: 500ms, site: {here}, policies: {{{there}: {PROXY_POLICY}}}}}\n",
             self.key.display(),
             self.socket.display()
         );
@@ -195,6 +199,8 @@ pub const FORWARD_PORT: u16 = 8080;
 pub const HTTP_PORT: u16 = 8000;
 /// UDP port of the streams between the proxies; datagrams take the next.
 pub const QUIC_PORT: u16 = 4433;
+/// The policy for whose packets they report to `bicastd`, if one of this name is in force.
+pub const PROXY_POLICY: &str = "proxies";
 /// UDP port where both expect what came by path b, if a policy delivers it there.
 pub const PATH_B_PORT: u16 = 4443;
 const PATIENCE: Duration = Duration::from_secs(30);
