@@ -2,9 +2,9 @@
 
 use super::proxied;
 use crate::experiment::{Check, Context, Experiment, Outcome};
-use crate::lab::{Copies, FORWARD_PORT, HTTP_PORT, Proxies, Site};
+use crate::lab::{FORWARD_PORT, HTTP_PORT, Proxies, Site};
 use crate::traffic::{HttpServer, download};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -34,12 +34,12 @@ impl Experiment for ReceiverCost {
         for _ in 0..rounds {
             for mode in MODES {
                 proxied::set_mode(&bench, mode)?;
-                let (cpu, copies) = (proxies.usage_at_client()?.cpu, proxies.copies_to_client()?);
+                let (cpu, copies) = (proxies.usage_at_client()?.cpu, Arrivals::at_client(&mut proxies)?);
                 let download = download(&bench.lab, Site::Client.host(), &url, DURATION)?;
                 let run = Run {
                     bytes: download.bytes,
                     cpu: proxies.usage_at_client()?.cpu - cpu,
-                    twice: share_that_came_twice(&copies, &mut proxies)?,
+                    twice: Arrivals::at_client(&mut proxies)?.share_of_seconds_since(&copies),
                 };
                 context.say(format!(
                     "{mode:8} {:6.1} Mbit/s, {:5.2} CPU seconds/GB, {:3.0} % of the packets came twice",
@@ -105,13 +105,30 @@ impl Run {
     }
 }
 
-/// Of the packets since `before`.
-fn share_that_came_twice(before: &Copies, proxies: &mut Proxies) -> Result<f64> {
-    // A packet is counted when it is forgotten.
-    std::thread::sleep(FORGOTTEN);
-    let now = proxies.copies_to_client()?;
-    let (both, one) = (now.both - before.both, now.one - before.one);
-    Ok(both as f64 / (both + one).max(1) as f64)
+/// Packets of streams to the client, and their second copies.
+struct Arrivals {
+    first: u64,
+    second: u64,
+}
+
+impl Arrivals {
+    fn at_client(proxies: &mut Proxies) -> Result<Arrivals> {
+        let [client, _] = proxies.stats()?;
+        let connections = client.pointer("/peers/0/connections").and_then(Value::as_array);
+        let mut connections = connections.into_iter().flatten();
+        let streams = connections.find(|connection| connection["class"] == "streams");
+        let paths = streams.and_then(|streams| streams.pointer("/shim/paths")?.as_array());
+        let paths = paths.context("bicast-proxy knows no paths")?;
+        let sum = |name: &str| paths.iter().filter_map(|path| path[name].as_u64()).sum();
+        Ok(Arrivals {
+            first: sum("first_arrivals"),
+            second: sum("second_copies"),
+        })
+    }
+
+    fn share_of_seconds_since(&self, before: &Arrivals) -> f64 {
+        (self.second - before.second) as f64 / (self.first - before.first).max(1) as f64
+    }
 }
 
 /// In the order of the runs.
@@ -121,5 +138,3 @@ const MOST: f64 = 1.25;
 const ROUNDS: usize = 5;
 const QUICK_ROUNDS: usize = 2;
 const DURATION: Duration = Duration::from_secs(6);
-/// Longer than the shim remembers a packet.
-const FORGOTTEN: Duration = Duration::from_millis(1500);
