@@ -56,7 +56,9 @@ figures-quick figures figures-full: build
 
 bench-proxy: build ## the proxies' speed and cost: over loopback, in a lab, over two lossy paths, the second later by a gap
 	$(CARGO) bench -p proxy --bench loopback
-	target/release/testbed run receiver-cost delay-gap
+	target/release/testbed run receiver-cost
+	rm -rf target/bench-proxy
+	target/release/testbed run --quick --out target/bench-proxy delay-gap
 	target/release/testbed clean --check
 
 byte-exactness: build ## 1 GB of random data each way through the proxies, over two lossy paths

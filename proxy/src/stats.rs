@@ -123,6 +123,8 @@ pub struct ConnectionStats {
     pub received_datagrams: u64,
     /// Bytes received.
     pub received_bytes: u64,
+    /// ACK frames received.
+    pub received_acks: u64,
     /// What the shim below QUIC did for the address of the other end.
     pub shim: Option<ShimStats>,
 }
@@ -242,6 +244,7 @@ fn connection_stats(link: &Link, shim: Option<ShimStats>) -> ConnectionStats {
         spurious_congestion_events: path.spurious_congestion_events,
         received_datagrams: path.udp_rx.datagrams,
         received_bytes: path.udp_rx.bytes,
+        received_acks: path.frame_rx.acks + path.frame_rx.path_acks,
         shim,
     }
 }

@@ -5,8 +5,10 @@ use clap::ValueEnum;
 use comfy_table::{Table, presets};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use testbed::experiment::{Context, Experiment, Outcome};
+use testbed::experiment::{Check, Context};
+use testbed::experiments::series::{self, Series};
 use testbed::experiments;
+use testbed::figures::{self, Length, Store};
 use testbed::lab::BackendChoice;
 use testbed::machine::Machine;
 use testbed::record::{self, Manifest};
@@ -27,7 +29,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder for manifest, results and logs, with a folder per name when there are several
-    /// [default: target/experiments/NAME]
+    /// [default: target/experiments/NAME, target/figures/NAME for what ends in figures]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// What emulates the links
@@ -36,6 +38,19 @@ pub(crate) struct Options {
     /// Fewer repetitions: for tests, not for numbers
     #[arg(long)]
     quick: bool,
+    /// More repetitions and longer transfers, of what ends in figures
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+}
+
+impl Options {
+    fn length(&self) -> Length {
+        match (self.quick, self.full) {
+            (true, _) => Length::Quick,
+            (_, true) => Length::Full,
+            _ => Length::Default,
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -48,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Each experiment in a process of its own: each has a sandbox of its own.
 fn run_one_after_another(names: &[String], options: &Options) -> Result<ExitCode> {
     for name in names {
-        if experiments::named(name).is_none() {
+        if experiments::named(name).is_none() && series::named(name).is_none() {
             return Ok(unknown(name));
         }
     }
@@ -59,8 +74,10 @@ fn run_one_after_another(names: &[String], options: &Options) -> Result<ExitCode
         if let Some(choice) = options.backend.to_possible_value() {
             command.args(["--backend", choice.get_name()]);
         }
-        if options.quick {
-            command.arg("--quick");
+        for (given, word) in [(options.quick, "--quick"), (options.full, "--full")] {
+            if given {
+                command.arg(word);
+            }
         }
         if let Some(out) = &options.out {
             command.arg("--out").arg(out.join(name));
@@ -83,10 +100,7 @@ fn run_one_after_another(names: &[String], options: &Options) -> Result<ExitCode
 }
 
 fn unknown(name: &str) -> ExitCode {
-    let names: Vec<&str> = experiments::all()
-        .iter()
-        .map(|experiment| experiment.name())
-        .collect();
+    let names: Vec<&str> = descriptions().into_iter().map(|(name, _)| name).collect();
     eprintln!(
         "testbed: no experiment `{name}`: expected one of {}",
         names.join(", ")
@@ -99,13 +113,25 @@ pub(crate) fn selftest(options: &Options) -> Result<ExitCode> {
 }
 
 pub(crate) fn list() -> ExitCode {
-    for experiment in experiments::all() {
-        println!("{:20} {}", experiment.name(), experiment.shows());
+    for (name, shows) in descriptions() {
+        println!("{name:20} {shows}");
     }
     ExitCode::SUCCESS
 }
 
+/// Name and purpose of everything that can be run.
+fn descriptions() -> Vec<(&'static str, &'static str)> {
+    let experiments = experiments::all();
+    let experiments = experiments.iter().map(|one| (one.name(), one.shows()));
+    let series = series::all();
+    let series = series.iter().map(|one| (one.name(), one.shows()));
+    experiments.chain(series).collect()
+}
+
 fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
+    if let Some(series) = series::named(name) {
+        return run_series(series, options);
+    }
     let Some(experiment) = experiments::named(name) else {
         return Ok(unknown(name));
     };
@@ -121,18 +147,7 @@ fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
     };
     // Asked outside, where the repository and its safe.directory settings are as the user has them.
     let commit = record::commit();
-    let folder = options
-        .out
-        .clone()
-        .unwrap_or_else(|| Path::new("target/experiments").join(name));
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let folder = folder.canonicalize()?;
-    anyhow::ensure!(
-        !folder.starts_with("/run"),
-        "{} would vanish with the lab: choose another --out",
-        folder.display()
-    );
+    let folder = make_folder(options, "target/experiments", name)?;
 
     let (sandbox, ()) = Sandbox::enter(Lifetime::Attached, ())?;
     println!("{name}: {}", experiment.shows());
@@ -149,7 +164,7 @@ fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
             parameters: experiment.parameters(),
         };
         manifest.write(&folder, &outcome)?;
-        print_outcome(&*experiment, &outcome);
+        print_checks(name, &outcome.checks);
         println!("recorded in {}", folder.display());
         if outcome.passed() {
             return Ok(ExitCode::SUCCESS);
@@ -165,27 +180,57 @@ fn run_named(name: &str, options: &Options) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-fn print_outcome(experiment: &dyn Experiment, outcome: &Outcome) {
+/// What ends in figures: recorded point by point, continued where an earlier run was interrupted.
+fn run_series(mut series: Box<dyn Series>, options: &Options) -> Result<ExitCode> {
+    let (name, length) = (series.name(), options.length());
+    let commit = record::commit();
+    let folder = make_folder(options, "target/figures", name)?;
+    let (sandbox, ()) = Sandbox::enter(Lifetime::Attached, ())?;
+    println!("{name}: {}", series.shows());
+    let backend = options.backend.resolve()?.to_string();
+    let parameters = series.parameters(length);
+    let manifest = figures::Manifest::now(name, commit, options.seed, length, &backend, parameters)?;
+    let mut store = Store::open(&folder, manifest)?;
+    for note in store.notes() {
+        println!("  {note}");
+    }
+    let mut context = Context::new(&sandbox, options.seed, options.quick, options.backend, &folder);
+    series::run(&mut *series, &mut context, length, &mut store)?;
+    let checks = series.checks(store.samples());
+    if !checks.is_empty() {
+        print_checks(name, &checks);
+    }
+    println!("recorded in {}", folder.display());
+    let passed = checks.iter().all(|check| check.passed);
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn make_folder(options: &Options, default: &str, name: &str) -> Result<PathBuf> {
+    let folder = options.out.clone().unwrap_or_else(|| Path::new(default).join(name));
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let folder = folder.canonicalize()?;
+    anyhow::ensure!(
+        !folder.starts_with("/run"),
+        "{} would vanish with the lab: choose another --out",
+        folder.display()
+    );
+    Ok(folder)
+}
+
+fn print_checks(name: &str, checks: &[Check]) {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_header(["check", "measured", "expected", ""]);
-    for check in &outcome.checks {
+    for check in checks {
         let verdict = if check.passed { "pass" } else { "FAIL" };
         table.add_row([&check.name, &check.measured, &check.expected, verdict]);
     }
     println!("{table}");
-    let failed = outcome.checks.iter().filter(|check| !check.passed).count();
+    let failed = checks.iter().filter(|check| !check.passed).count();
     match failed {
-        0 => println!(
-            "{}: all {} checks passed",
-            experiment.name(),
-            outcome.checks.len()
-        ),
-        failed => println!(
-            "{}: {failed} of {} checks FAILED",
-            experiment.name(),
-            outcome.checks.len()
-        ),
+        0 => println!("{name}: all {} checks passed", checks.len()),
+        failed => println!("{name}: {failed} of {} checks FAILED", checks.len()),
     }
 }
 

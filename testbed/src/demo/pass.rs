@@ -2,7 +2,7 @@
 
 use super::view::View;
 use crate::clock;
-use crate::lab::{Controller, Copies, FORWARD_PORT, HTTP_PORT, Lab, LinkName, Site};
+use crate::lab::{Controller, Copies, FORWARD_PORT, HTTP_PORT, Lab, LinkName, ProxyPlan, Site};
 use crate::link::{Direction, Tally};
 use crate::moment::Moment;
 use crate::process::{self, Usage};
@@ -98,6 +98,7 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
         from: "server-host".to_owned(),
         to: "client-host".to_owned(),
         port: TCP_PORT,
+        warm_up: Duration::ZERO,
         duration: PHASES.iter().map(|(_, duration)| *duration).sum(),
         congestion: None,
         limit_bps: Some(TCP_BPS),
@@ -155,7 +156,7 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
 /// The same download twice while both paths lose packets.
 fn downloads(lab: &Lab) -> Result<([Download; 2], Copies)> {
     let _server = HttpServer::start(lab, "server-host", HTTP_PORT, "cubic")?;
-    let mut proxies = lab.spawn_proxies("bbr3")?;
+    let mut proxies = lab.spawn_proxies(&ProxyPlan::new("bbr3"))?;
     for link in LinkName::ALL {
         for direction in Direction::ALL {
             lab.link(link.as_str(), direction)?.change(&["loss=5%"])?;
@@ -295,6 +296,7 @@ fn warm_up(lab: &Lab) -> Result<()> {
         from: "server-host".to_owned(),
         to: "client-host".to_owned(),
         port: TCP_PORT,
+        warm_up: Duration::ZERO,
         duration: Duration::from_secs(2),
         congestion: None,
         limit_bps: Some(TCP_BPS / 10),

@@ -3,7 +3,6 @@
 mod byte_exactness;
 mod capacity;
 mod controller_restart;
-mod delay_gap;
 mod emulator;
 mod hitless_switch;
 mod measured_loss;
@@ -11,6 +10,7 @@ mod proxied;
 mod proxy_report;
 mod reaction;
 mod receiver_cost;
+pub mod series;
 mod smoke;
 mod soak;
 mod support;
@@ -34,7 +34,6 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(byte_exactness::ByteExactness),
         Box::new(soak::Soak),
         Box::new(receiver_cost::ReceiverCost),
-        Box::new(delay_gap::DelayGap),
         Box::new(proxy_report::ProxyReport),
     ]
 }

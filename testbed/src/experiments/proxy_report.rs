@@ -4,7 +4,7 @@
 use super::proxied::{self, POLICY};
 use super::support::{Bench, PATIENCE, wait_for};
 use crate::experiment::{Check, Context, Experiment, Outcome};
-use crate::lab::{Copies, FORWARD_PORT, HTTP_PORT, LinkName, Site};
+use crate::lab::{Copies, FORWARD_PORT, HTTP_PORT, LinkName, ProxyPlan, Site};
 use crate::traffic::{HttpServer, download};
 use anyhow::Result;
 use controller::api::{CopiesView, PathCopies, SendingView};
@@ -29,7 +29,7 @@ impl Experiment for ProxyReport {
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
         let bench = proxied::start(context, LOSS)?;
         let _server = HttpServer::start(&bench.lab, Site::Server.host(), HTTP_PORT, "cubic")?;
-        let mut proxies = bench.lab.spawn_proxies("bbr3")?;
+        let mut proxies = bench.lab.spawn_proxies(&ProxyPlan::new("bbr3"))?;
         let url = format!("http://127.0.0.1:{FORWARD_PORT}/");
         let duration = if context.quick { QUICK_DURATION } else { DURATION };
         download(&bench.lab, Site::Client.host(), &url, duration)?;

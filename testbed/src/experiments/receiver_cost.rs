@@ -2,7 +2,7 @@
 
 use super::proxied;
 use crate::experiment::{Check, Context, Experiment, Outcome};
-use crate::lab::{FORWARD_PORT, HTTP_PORT, Proxies, Site};
+use crate::lab::{FORWARD_PORT, HTTP_PORT, Proxies, ProxyPlan, Site};
 use crate::traffic::{HttpServer, download};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ impl Experiment for ReceiverCost {
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
         let bench = proxied::start(context, 0.0)?;
         let _server = HttpServer::start(&bench.lab, Site::Server.host(), HTTP_PORT, "cubic")?;
-        let mut proxies = bench.lab.spawn_proxies(CONGESTION)?;
+        let mut proxies = bench.lab.spawn_proxies(&ProxyPlan::new(CONGESTION))?;
         let url = format!("http://127.0.0.1:{FORWARD_PORT}/");
         let rounds = if context.quick { QUICK_ROUNDS } else { ROUNDS };
         let mut runs = Vec::new();

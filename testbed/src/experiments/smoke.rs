@@ -126,6 +126,7 @@ impl Experiment for Smoke {
             from: "server-host".to_owned(),
             to: "client-host".to_owned(),
             port: 5201,
+            warm_up: Duration::ZERO,
             duration: Duration::from_secs(1),
             congestion: Some("cubic".to_owned()),
             limit_bps: None,

@@ -208,6 +208,15 @@ impl Api {
         })
     }
 
+    /// The mode in force for what each site sends, for every policy.
+    pub(super) fn all_modes(&mut self) -> Result<Vec<(Site, String)>> {
+        let Response::Policies(views) = self.0.ask(&Request::Policies)? else {
+            bail!("bicastd answered something else than policies");
+        };
+        let mode = |view: DirectionView| Some((Site::named(&view.from)?, view.mode));
+        Ok(views.into_iter().filter_map(mode).collect())
+    }
+
     /// The modes in force, in the order of [`Direction::ALL`].
     pub(super) fn modes(&mut self) -> Result<[String; 2]> {
         Ok(self.directions()?.map(|view| view.mode))
@@ -272,6 +281,20 @@ impl Watch {
                 }
             })?;
         Ok(Watch { notices })
+    }
+
+    /// The modes that were decided for what a site sends by a policy, each with the seconds since `start`.
+    pub(super) fn modes_of(&self, wanted: &str, sender: Site, start: Moment) -> Vec<(f64, String)> {
+        let notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        let mode = |(at, notice): &(Moment, Notice)| match notice {
+            Notice::Decision(decision)
+                if *at >= start && decision.policy == wanted && decision.from == sender.name() =>
+            {
+                Some((at.saturating_since(start).as_secs_f64(), decision.after.clone()))
+            }
+            _ => None,
+        };
+        notices.iter().filter_map(mode).collect()
     }
 
     /// When a site's switch was first in `state` at or after `moment`, if it was.

@@ -1,6 +1,6 @@
 //! The lab's two links by one of the two backends.
 
-use super::LinkName;
+use super::{LabOptions, LinkName, far_server};
 use super::topology::{self, LINK_DEVICE, Site};
 use crate::link::netem::{self, NetemDirection};
 use crate::link::tap::{Health, TapEmulator, TapLink};
@@ -77,9 +77,8 @@ impl Links {
     /// Makes the devices between the routers and starts the backend.
     pub(crate) fn start(
         backend: Backend,
-        specs: &LinkSpecs,
+        options: &LabOptions,
         namespace: impl Fn(&str) -> Result<Netns>,
-        static_neighbours: bool,
     ) -> Result<Links> {
         let mut taps = Vec::new();
         let mut netems = Vec::new();
@@ -88,7 +87,7 @@ impl Links {
                 namespace(&Site::Client.router(link))?,
                 namespace(&Site::Server.router(link))?,
             ];
-            let specs = specs[link.index()].clone();
+            let specs = options.links[link.index()].clone();
             match backend {
                 Backend::Emulator => taps.push(TapLink {
                     client_end: crate::tap::create(&client, LINK_DEVICE)?,
@@ -97,18 +96,10 @@ impl Links {
                 }),
                 Backend::Netem => {
                     let [client_mac, server_mac] = Site::ALL.map(|site| topology::link_mac(site, link));
-                    veth::connect(
-                        End {
-                            netns: &client,
-                            device: LINK_DEVICE,
-                            mac: &client_mac,
-                        },
-                        End {
-                            netns: &server,
-                            device: LINK_DEVICE,
-                            mac: &server_mac,
-                        },
-                    )?;
+                    connect_veth([
+                        (&client, LINK_DEVICE, &client_mac),
+                        (&server, LINK_DEVICE, &server_mac),
+                    ])?;
                     let [to_server, to_client] = specs;
                     netems.push([
                         NetemDirection::start(&client, LINK_DEVICE, to_server)?,
@@ -116,8 +107,17 @@ impl Links {
                     ]);
                 }
             }
-            topology::finish_router(&client, Site::Client, link, static_neighbours)?;
-            topology::finish_router(&server, Site::Server, link, static_neighbours)?;
+            topology::finish_router(&client, Site::Client, link, options.static_neighbours)?;
+            topology::finish_router(&server, Site::Server, link, options.static_neighbours)?;
+        }
+        if let Some(rtt) = options.far_server {
+            let ends = [namespace(Site::Server.host())?, namespace(far_server::FAR_SERVER)?];
+            let specs = far_server::specs(rtt);
+            match backend {
+                Backend::Emulator => taps.push(far_server::tap(&ends, specs)?),
+                Backend::Netem => netems.push(far_server::netem(&ends, specs)?),
+            }
+            far_server::finish(&ends)?;
         }
         Ok(match backend {
             Backend::Emulator => Links::Emulator(TapEmulator::start(taps)?),
@@ -182,4 +182,10 @@ impl Links {
             Links::Netem(_) => true,
         }
     }
+}
+
+/// A veth pair from namespace, device and MAC address of both ends.
+pub(super) fn connect_veth(ends: [(&Netns, &str, &str); 2]) -> Result<()> {
+    let [one, other] = ends.map(|(netns, device, mac)| End { netns, device, mac });
+    veth::connect(one, other)
 }

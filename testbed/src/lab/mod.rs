@@ -3,20 +3,26 @@
 pub mod control;
 mod controller;
 pub mod enter;
+mod far_server;
 mod forwarding;
 mod health;
 mod links;
+mod multihomed;
 mod proxies;
 mod proxy;
 pub mod topology;
+mod trace;
 
 pub use controller::Controller;
+pub use far_server::{FAR_SERVER, FAR_SERVER_ADDRESS};
 pub use forwarding::Forwarding;
 pub use health::{DeviceDrops, LabHealth};
 pub use links::{Backend, BackendChoice, LinkSpecs};
-pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, PROXY_POLICY, Proxies, QUIC_PORT};
+pub use multihomed::{MULTIHOMED_CLIENT, MULTIHOMED_SERVER, multihomed_address};
+pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, PROXY_POLICY, Proxies, ProxyPlan, QUIC_PORT};
 pub use proxy::ProxyProgram;
 pub use topology::Site;
+pub use trace::{Trace, TracePoint};
 
 use crate::link::{ClassKey, Counters, Direction, LinkSpec};
 use crate::netns::Netns;
@@ -91,6 +97,8 @@ pub struct LabOptions {
     /// Whether hosts and routers know the MAC addresses of gateways and sites without asking: for labs
     /// without a controller, which would answer.
     pub static_neighbours: bool,
+    /// Round trip between the server's host and one more server behind it, [`FAR_SERVER`]; `None`: there is none.
+    pub far_server: Option<Duration>,
     /// Folder for logs of programs that an experiment wants to keep.
     pub folder: PathBuf,
 }
@@ -105,6 +113,7 @@ impl Default for LabOptions {
             links: default_links(1),
             controller: true,
             static_neighbours: false,
+            far_server: None,
             folder: PathBuf::from("/run/lab"),
         }
     }
@@ -145,7 +154,8 @@ impl Lab {
             .with_context(|| format!("cannot make the folder {}", options.folder.display()))?;
         let backend = options.backend.resolve()?;
         let mut namespaces = BTreeMap::new();
-        for name in topology::NAMESPACES {
+        let far_server = options.far_server.map(|_| FAR_SERVER);
+        for name in topology::NAMESPACES.into_iter().chain(far_server) {
             namespaces.insert(name.to_owned(), create_namespace(name)?);
         }
         let namespace = |name: &str| {
@@ -155,7 +165,7 @@ impl Lab {
                 .with_context(|| unknown_namespace(name))
         };
         topology::build(namespace, options.static_neighbours)?;
-        let links = Links::start(backend, &options.links, namespace, options.static_neighbours)?;
+        let links = Links::start(backend, &options, namespace)?;
         let [client, server] = std::thread::scope(|scope| {
             let started = Site::ALL.map(|site| {
                 let (netns, plan) = (namespace(site.name()), site.switch_plan(options.controller));
@@ -238,6 +248,32 @@ impl Lab {
                 link,
                 self.options.static_neighbours,
             ))?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of Ethernet frames that a site has put on its uplinks, both together.
+    ///
+    /// # Errors
+    /// When the backend is gone.
+    pub fn uplink_bytes(&self, site: Site) -> Result<u64> {
+        let direction = match site {
+            Site::Client => Direction::ClientToServer,
+            Site::Server => Direction::ServerToClient,
+        };
+        let bytes = |link| Ok(self.links.counters(link, direction)?.total.received_bytes);
+        LinkName::ALL.into_iter().map(bytes).sum()
+    }
+
+    /// Gives every namespace this TCP congestion control, and lets no connection inherit from earlier ones what these
+    /// found out about the path: points of an experiment must not depend on their order.
+    ///
+    /// # Errors
+    /// When the kernel does not have it.
+    pub fn set_tcp_congestion(&self, congestion: &str) -> Result<()> {
+        for netns in self.namespaces.values() {
+            netns.sysctl("net/ipv4/tcp_congestion_control", congestion)?;
+            netns.sysctl("net/ipv4/tcp_no_metrics_save", "1")?;
         }
         Ok(())
     }

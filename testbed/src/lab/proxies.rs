@@ -1,6 +1,7 @@
 //! A pair of `bicast-proxy`, one at each host.
 
 use super::controller::{REPORT_SOCKET, beside_us};
+use super::trace::Trace;
 use super::{Lab, Site};
 use crate::process::{self, Daemon, Usage};
 use anyhow::{Context, Result, ensure};
@@ -26,27 +27,56 @@ pub struct Proxies {
     sockets: [PathBuf; 2],
 }
 
+/// What a pair of proxies is made from.
+#[derive(Debug, Clone)]
+pub struct ProxyPlan {
+    /// Congestion control of both sides: `cubic`, `bbr1`, `bbr2` or `bbr3`.
+    pub congestion: String,
+    /// Where the far proxy connects to, at [`HTTP_PORT`].
+    pub target: String,
+    /// The most bytes under way on a stream; `None` is the proxy's default.
+    pub stream_window: Option<u64>,
+    /// Whether packets wait for missing ones that a slower path may still bring.
+    pub resequencing: bool,
+}
+
+impl ProxyPlan {
+    /// To the server's host.
+    pub fn new(congestion: &str) -> Self {
+        ProxyPlan {
+            congestion: congestion.to_owned(),
+            target: Site::Server.host_address(),
+            stream_window: None,
+            resequencing: true,
+        }
+    }
+}
+
 impl Lab {
-    /// Starts a pair, with `cubic`, `bbr1`, `bbr2` or `bbr3` for congestion control of both sides, and waits until it
-    /// is connected: what connects to [`FORWARD_PORT`] of loopback at the client's host ends up at [`HTTP_PORT`] of the
-    /// server's. Logs go to `proxy-client.log` and `proxy-server.log` in the
-    /// lab's folder.
+    /// Starts a pair and waits until it is connected: what connects to [`FORWARD_PORT`] of loopback at the client's
+    /// host ends up at [`HTTP_PORT`] of the target. Logs go to `proxy-client.log` and `proxy-server.log` in the lab's
+    /// folder.
     ///
     /// # Errors
     /// When `bicast-proxy` is not built, fails, or the two do not find each other in time.
-    pub fn spawn_proxies(&self, congestion: &str) -> Result<Proxies> {
+    pub fn spawn_proxies(&self, plan: &ProxyPlan) -> Result<Proxies> {
+        let ProxyPlan { congestion, target, .. } = plan;
         let program = beside_us("bicast-proxy")?;
         let [client, server] = Site::ALL.map(|site| Files::new(self.folder(), site));
         let [client_key, server_key] = [&client, &server].map(|files| files.keygen(&program));
         let (client_key, server_key) = (client_key?, server_key?);
         let address = Site::Server.host_address();
-        client.write_config(&format!(
-            "peers:\n  server: {{key: \"{server_key}\", dial: \"{address}:{QUIC_PORT}\", congestion: {congestion}}}\n\
-             forwards:\n  web: {{kind: tcp, listen: \"127.0.0.1:{FORWARD_PORT}\", peer: server, target: \"{address}:{HTTP_PORT}\"}}\n"
+        let hold = if plan.resequencing { "adaptive" } else { "off" };
+        let window = plan.stream_window.map_or_else(String::new, |bytes| {
+            format!("transport: {{stream_window: {bytes}B}}\n")
+        });
+        client.write_config(hold, &format!(
+            "{window}peers:\n  server: {{key: \"{server_key}\", dial: \"{address}:{QUIC_PORT}\", congestion: {congestion}}}\n\
+             forwards:\n  web: {{kind: tcp, listen: \"127.0.0.1:{FORWARD_PORT}\", peer: server, target: \"{target}:{HTTP_PORT}\"}}\n"
         ))?;
-        server.write_config(&format!(
+        server.write_config(hold, &format!(
             "listen: 0.0.0.0:{QUIC_PORT}\n\
-             peers:\n  client: {{key: \"{client_key}\", congestion: {congestion}, allow: [\"{address}:{HTTP_PORT}\"]}}\n"
+             peers:\n  client: {{key: \"{client_key}\", congestion: {congestion}, allow: [\"{target}:{HTTP_PORT}\"]}}\n"
         ))?;
         let start = |site: Site, files: &Files| {
             let mut command = self.ns(site.host())?.command(&program);
@@ -100,6 +130,29 @@ impl Proxies {
         number(&streams(&server)?["lost_packets"])
     }
 
+    /// What the connection that carries the streams says of itself at the server's side.
+    ///
+    /// # Errors
+    /// When the proxy does not say.
+    pub fn streams_at_server(&mut self) -> Result<Value> {
+        let [_, server] = self.stats()?;
+        Ok(streams(&server)?.clone())
+    }
+
+    /// Follows that connection from now on.
+    pub fn trace_at_server(&self) -> Trace {
+        Trace::start(self.sockets[1].clone())
+    }
+
+    /// Processor time of both proxies.
+    ///
+    /// # Errors
+    /// When one of them has ended.
+    pub fn cpu(&self) -> Result<Duration> {
+        let cpu = |daemon: &Daemon| Ok(process::usage(daemon.pid())?.cpu);
+        self.daemons.iter().map(cpu).sum()
+    }
+
     /// Processor time and memory of the proxy at the client's side.
     ///
     /// # Errors
@@ -139,7 +192,7 @@ impl Proxies {
 }
 
 /// The connection that carries streams.
-fn streams(stats: &Value) -> Result<&Value> {
+pub(super) fn streams(stats: &Value) -> Result<&Value> {
     let connections = stats.pointer("/peers/0/connections").and_then(Value::as_array);
     connections
         .into_iter()
@@ -181,10 +234,10 @@ impl Files {
         Ok(public.trim().to_owned())
     }
 
-    fn write_config(&self, text: &str) -> Result<()> {
+    fn write_config(&self, hold: &str, text: &str) -> Result<()> {
         let (here, there) = (self.site.name(), self.site.peer().name());
         let own = format!(
-            "key: \"{}\"\nsocket: \"{}\"\nshim: {{path_ports: {PATH_B_PORT}}}\n\
+            "key: \"{}\"\nsocket: \"{}\"\nshim: {{path_ports: {PATH_B_PORT}, hold: {hold}}}\n\
              report: {{to: {REPORT_SOCKET}, every: 500ms, site: {here}, policies: {{{there}: {PROXY_POLICY}}}}}\n",
             self.key.display(),
             self.socket.display()

@@ -153,6 +153,11 @@ pub const SITE_DEVICE: &str = "site";
 /// Device of a router toward the other router.
 pub const LINK_DEVICE: &str = "link";
 
+/// IPv4 address of the router's device on the link.
+pub fn link_address(site: Site, link: LinkName) -> String {
+    format!("10.3{}.0.{}", link.number(), site.number())
+}
+
 /// MAC address of the router's device on the link.
 pub fn link_mac(site: Site, link: LinkName) -> String {
     format!("02:00:00:00:3{}:{:02x}", link.letter(), site.number())
@@ -290,7 +295,7 @@ fn keep_neighbours(netns: &Netns, device: &str) -> Result<()> {
     )
 }
 
-const ROUTER_SYSCTLS: [(&str, &str); 4] = [
+pub(super) const ROUTER_SYSCTLS: [(&str, &str); 4] = [
     ("net/ipv4/ip_forward", "1"),
     ("net/ipv4/conf/all/rp_filter", "0"),
     ("net/ipv4/conf/default/rp_filter", "0"),

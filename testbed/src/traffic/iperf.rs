@@ -1,6 +1,5 @@
 //! TCP throughput by iperf3.
 
-use super::socket::host_address;
 use crate::lab::Lab;
 use crate::process::Daemon;
 use anyhow::{Context, Result, bail};
@@ -12,13 +11,15 @@ use std::time::Duration;
 /// A TCP transfer to be run by iperf3.
 #[derive(Debug, Clone)]
 pub struct Iperf {
-    /// Namespace of the side that sends: `client-host` or `server-host`.
+    /// Namespace of the side that sends: `client-host` or `server-host`, or a router such as `a-client` or `a-server`.
     pub from: String,
     /// Namespace of the side that receives.
     pub to: String,
-    /// Port that the iperf3 server listens on. The server always runs at the server's host.
+    /// Port that the iperf3 server listens on. It always runs on the side of the site `server`.
     pub port: u16,
-    /// How long.
+    /// How long it runs before it counts, in whole seconds.
+    pub warm_up: Duration,
+    /// How long it counts, in whole seconds.
     pub duration: Duration,
     /// Congestion control of the sender, e.g. `cubic` or `bbr`; `None` is the system's default.
     pub congestion: Option<String>,
@@ -54,6 +55,12 @@ impl Iperf {
     /// When iperf3 cannot be started.
     pub fn start(&self, lab: &Lab) -> Result<RunningIperf> {
         let port = self.port.to_string();
+        let downwards = self.from.contains("server");
+        let (server_side, client_side) = if downwards {
+            (&self.from, &self.to)
+        } else {
+            (&self.to, &self.from)
+        };
         let folder = lab.folder();
         let server_log = folder.join(format!("iperf3-server-{port}.log"));
         let output = folder.join(format!("iperf3-client-{port}.json"));
@@ -62,7 +69,7 @@ impl Iperf {
         std::fs::write(&output, "")?;
         let mut server = Daemon::spawn(
             "iperf3 -s",
-            lab.ns(SERVER)?
+            lab.ns(server_side)?
                 .command("iperf3")
                 .args(["-s", "-1", "--forceflush", "-p", &port]),
             &server_log,
@@ -76,10 +83,11 @@ impl Iperf {
             std::thread::sleep(Duration::from_millis(10));
         }
         let seconds = self.duration.as_secs().max(1).to_string();
-        let peer = if self.from == SERVER { &self.to } else { &self.from };
-        let mut command = lab.ns(peer)?.command("iperf3");
-        command.args(["-c", &host_address(SERVER)?, "-p", &port, "-t", &seconds, "-J"]);
-        if self.from == SERVER {
+        let warm_up = self.warm_up.as_secs().to_string();
+        let address = super::socket::address(server_side)?;
+        let mut command = lab.ns(client_side)?.command("iperf3");
+        command.args(["-c", &address, "-p", &port, "-t", &seconds, "-O", &warm_up, "-J"]);
+        if downwards {
             command.arg("-R");
         }
         if let Some(congestion) = &self.congestion {
@@ -126,8 +134,6 @@ fn parse(report: &Value) -> Option<IperfReport> {
         congestion: end["sender_tcp_congestion"].as_str().map(str::to_owned),
     })
 }
-
-const SERVER: &str = "server-host";
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ pub mod echo;
 pub mod http;
 pub mod iperf;
 pub mod ledger;
+pub mod mptcp;
 pub mod sequenced_udp;
 mod socket;
 pub mod story;

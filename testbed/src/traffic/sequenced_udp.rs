@@ -88,7 +88,7 @@ impl SequencedUdp {
         ensure!(self.pps > 0, "the rate must be at least one packet per second");
         let incoming = socket::bind(lab, &self.to, self.port)?;
         let outgoing = socket::bind(lab, &self.from, self.source_port)?;
-        outgoing.connect((socket::host_address(&self.to)?, self.port))?;
+        outgoing.connect((socket::address(&self.to)?, self.port))?;
         let shared = Arc::new(Shared::default());
         let flow = clock::now().as_nanos() ^ u64::from(self.port).rotate_left(48);
         let receiver = spawn("udp-receiver", sched::RECEIVER_PRIORITY, {

@@ -1,6 +1,6 @@
 //! UDP sockets of the traffic endpoints.
 
-use crate::lab::{Lab, Site};
+use crate::lab::{Lab, LinkName, Site, topology};
 use anyhow::{Context, Result};
 use nix::sys::socket::{setsockopt, sockopt};
 use std::net::UdpSocket;
@@ -19,12 +19,17 @@ pub(super) fn bind(lab: &Lab, namespace: &str, port: u16) -> Result<UdpSocket> {
     })
 }
 
-/// The address of a host namespace.
-pub(super) fn host_address(namespace: &str) -> Result<String> {
-    let site = Site::ALL.into_iter().find(|site| site.host() == namespace);
-    let site =
-        site.with_context(|| format!("`{namespace}` is no host: expected client-host or server-host"))?;
-    Ok(site.host_address())
+/// The address of a host, or of a router on its link.
+pub(super) fn address(namespace: &str) -> Result<String> {
+    for site in Site::ALL {
+        if site.host() == namespace {
+            return Ok(site.host_address());
+        }
+        if let Some(link) = LinkName::ALL.into_iter().find(|link| site.router(*link) == namespace) {
+            return Ok(topology::link_address(site, link));
+        }
+    }
+    anyhow::bail!("`{namespace}` is no end of traffic: expected client-host, server-host, or a router such as a-client")
 }
 
 const BUFFER_BYTES: usize = 16 << 20;
