@@ -42,8 +42,6 @@ impl Machine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     busy: u64,
-    /// The part of `busy` that yields to everything else: processes with a nice value above zero.
-    nice: u64,
     total: u64,
 }
 
@@ -55,13 +53,6 @@ impl Load {
     pub fn now() -> Result<Load> {
         let stat = std::fs::read_to_string("/proc/stat")?;
         parse(&stat).context("/proc/stat has an unknown form")
-    }
-
-    /// Share of all processors that was busy since `earlier` with what does not yield, 0 to 1.
-    pub fn urgent_since(&self, earlier: &Load) -> f64 {
-        let total = self.total.saturating_sub(earlier.total).max(1);
-        let urgent = |load: &Load| load.busy.saturating_sub(load.nice);
-        urgent(self).saturating_sub(urgent(earlier)) as f64 / total as f64
     }
 
     /// Share of all processors that was busy since `earlier`, 0 to 1, everybody's work included.
@@ -90,7 +81,6 @@ fn parse(stat: &str) -> Option<Load> {
     // Columns 4 and 5 are idle and waiting for a disk.
     Some(Load {
         busy: total - ticks.get(3)? - ticks.get(4)?,
-        nice: *ticks.get(1)?,
         total,
     })
 }
@@ -104,9 +94,6 @@ mod tests {
         let before = parse("cpu  100 0 100 1000 100 0 0 0 0 0\n").unwrap();
         let after = parse("cpu  150 0 150 1080 120 0 0 0 0 0\n").unwrap();
         assert!((after.busy_since(&before) - 0.5).abs() < 1e-12);
-        let with_nice = parse("cpu  150 100 150 1080 120 0 0 0 0 0\n").unwrap();
-        assert!((with_nice.busy_since(&before) - 2.0 / 3.0).abs() < 1e-12);
-        assert!((with_nice.urgent_since(&before) - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(parse("mem 1"), None);
     }
 

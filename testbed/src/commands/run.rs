@@ -6,8 +6,8 @@ use comfy_table::{Table, presets};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use testbed::experiment::{Check, Context};
-use testbed::experiments::series::{self, Series};
 use testbed::experiments;
+use testbed::experiments::series::{self, Series};
 use testbed::figures::{self, Length, Store};
 use testbed::lab::BackendChoice;
 use testbed::machine::Machine;
@@ -202,11 +202,18 @@ fn run_series(mut series: Box<dyn Series>, options: &Options) -> Result<ExitCode
     }
     println!("recorded in {}", folder.display());
     let passed = checks.iter().all(|check| check.passed);
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn make_folder(options: &Options, default: &str, name: &str) -> Result<PathBuf> {
-    let folder = options.out.clone().unwrap_or_else(|| Path::new(default).join(name));
+    let folder = options
+        .out
+        .clone()
+        .unwrap_or_else(|| Path::new(default).join(name));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let folder = folder.canonicalize()?;

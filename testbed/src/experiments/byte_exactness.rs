@@ -2,7 +2,7 @@
 
 use super::proxied;
 use crate::experiment::{Check, Context, Experiment, Outcome};
-use crate::lab::{FORWARD_PORT, HTTP_PORT, Lab, Site};
+use crate::lab::{FORWARD_PORT, HTTP_PORT, Lab, ProxyPlan, Site};
 use crate::traffic::{Book, Conversations};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl Experiment for ByteExactness {
 
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
         let bench = proxied::start(context, LOSS)?;
-        let mut proxies = bench.lab.spawn_proxies(CONGESTION)?;
+        let mut proxies = bench.lab.spawn_proxies(&ProxyPlan::new(CONGESTION))?;
         let all = Conversations::new(context.seed, MEAN, false);
         let server = all.serve(&bench.lab, Site::Server.host(), HTTP_PORT)?;
         let (bytes, begin) = (if context.quick { QUICK_BYTES } else { BYTES }, Instant::now());

@@ -2,13 +2,12 @@
 //!
 //! ```text
 //!  server ── server-host ══ far link ══ far-server
-//!             10.2.0.2                   10.2.0.3
+//!             10.9.0.1                   10.9.0.2
 //! ```
 //!
-//! The host answers ARP for it (proxy ARP), so that to the site it is one more host of its network.
+//! Only the host reaches it: what comes from the site goes through a proxy there.
 
 use super::links::connect_veth;
-use super::topology::{ROUTER_SYSCTLS, Site};
 use crate::link::LinkSpec;
 use crate::link::netem::NetemDirection;
 use crate::link::tap::TapLink;
@@ -19,7 +18,7 @@ use std::time::Duration;
 /// Its namespace.
 pub const FAR_SERVER: &str = "far-server";
 /// Its IPv4 address.
-pub const FAR_SERVER_ADDRESS: &str = "10.2.0.3";
+pub const FAR_SERVER_ADDRESS: &str = "10.9.0.2";
 
 /// What the far link does in each direction.
 pub(super) fn specs(rtt: Duration) -> [LinkSpec; 2] {
@@ -53,27 +52,21 @@ pub(super) fn netem([near, far]: &[Netns; 2], specs: [LinkSpec; 2]) -> Result<[N
 
 /// Addresses and routes, once the devices exist.
 pub(super) fn finish([near, far]: &[Netns; 2]) -> Result<()> {
-    let host = Site::Server.host_address();
-    for (key, value) in ROUTER_SYSCTLS {
-        near.sysctl(key, value)?;
-    }
-    near.sysctl("net/ipv4/conf/eth0/proxy_arp", "1")?;
     near.ip(&format!(
         "link set dev {NEAR_DEVICE} address {NEAR_MAC} txqueuelen 10000\n\
          link set dev {NEAR_DEVICE} up\n\
-         route add {FAR_SERVER_ADDRESS} dev {NEAR_DEVICE}\n\
+         address add {NEAR_ADDRESS}/30 dev {NEAR_DEVICE}\n\
          neighbour replace {FAR_SERVER_ADDRESS} lladdr {FAR_MAC} dev {NEAR_DEVICE} nud permanent\n"
     ))?;
     far.ip(&format!(
         "link set dev {FAR_DEVICE} address {FAR_MAC} txqueuelen 10000\n\
          link set dev {FAR_DEVICE} up\n\
-         address add {FAR_SERVER_ADDRESS}/32 dev {FAR_DEVICE}\n\
-         route add {host} dev {FAR_DEVICE}\n\
-         route add default via {host}\n\
-         neighbour replace {host} lladdr {NEAR_MAC} dev {FAR_DEVICE} nud permanent\n"
+         address add {FAR_SERVER_ADDRESS}/30 dev {FAR_DEVICE}\n\
+         neighbour replace {NEAR_ADDRESS} lladdr {NEAR_MAC} dev {FAR_DEVICE} nud permanent\n"
     ))
 }
 
+const NEAR_ADDRESS: &str = "10.9.0.1";
 const NEAR_DEVICE: &str = "far";
 const FAR_DEVICE: &str = "eth0";
 const NEAR_MAC: &str = "02:00:00:00:2f:01";

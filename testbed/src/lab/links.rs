@@ -1,7 +1,7 @@
 //! The lab's two links by one of the two backends.
 
-use super::{LabOptions, LinkName, far_server};
 use super::topology::{self, LINK_DEVICE, Site};
+use super::{LabOptions, LinkName, far_server};
 use crate::link::netem::{self, NetemDirection};
 use crate::link::tap::{Health, TapEmulator, TapLink};
 use crate::link::{ClassKey, Counters, Direction, LinkSpec};
@@ -111,7 +111,10 @@ impl Links {
             topology::finish_router(&server, Site::Server, link, options.static_neighbours)?;
         }
         if let Some(rtt) = options.far_server {
-            let ends = [namespace(Site::Server.host())?, namespace(far_server::FAR_SERVER)?];
+            let ends = [
+                namespace(Site::Server.host())?,
+                namespace(far_server::FAR_SERVER)?,
+            ];
             let specs = far_server::specs(rtt);
             match backend {
                 Backend::Emulator => taps.push(far_server::tap(&ends, specs)?),

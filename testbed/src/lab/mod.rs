@@ -8,6 +8,7 @@ mod forwarding;
 mod health;
 mod links;
 mod multihomed;
+mod promptness;
 mod proxies;
 mod proxy;
 pub mod topology;
@@ -19,6 +20,7 @@ pub use forwarding::Forwarding;
 pub use health::{DeviceDrops, LabHealth};
 pub use links::{Backend, BackendChoice, LinkSpecs};
 pub use multihomed::{MULTIHOMED_CLIENT, MULTIHOMED_SERVER, multihomed_address};
+pub use promptness::Promptness;
 pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, PROXY_POLICY, Proxies, ProxyPlan, QUIC_PORT};
 pub use proxy::ProxyProgram;
 pub use topology::Site;
@@ -265,15 +267,22 @@ impl Lab {
         LinkName::ALL.into_iter().map(bytes).sum()
     }
 
-    /// Gives every namespace this TCP congestion control, and lets no connection inherit from earlier ones what these
-    /// found out about the path: points of an experiment must not depend on their order.
+    /// Lets no TCP connection inherit from earlier ones what these found out about the path, so that points of an
+    /// experiment do not depend on their order; and gives those within a namespace, between an application and a proxy,
+    /// this congestion control. (What the kernel takes by default in new namespaces cannot be changed from inside.)
     ///
     /// # Errors
     /// When the kernel does not have it.
-    pub fn set_tcp_congestion(&self, congestion: &str) -> Result<()> {
+    pub fn set_local_congestion(&self, congestion: &str) -> Result<()> {
         for netns in self.namespaces.values() {
-            netns.sysctl("net/ipv4/tcp_congestion_control", congestion)?;
             netns.sysctl("net/ipv4/tcp_no_metrics_save", "1")?;
+            let route = |prefix| {
+                format!(
+                    "route replace local {prefix} dev lo table local proto kernel scope host src 127.0.0.1 \
+                     congctl {congestion}\n"
+                )
+            };
+            netns.ip(&(route("127.0.0.0/8") + &route("127.0.0.1")))?;
         }
         Ok(())
     }

@@ -27,7 +27,10 @@ impl Lab {
         if self.namespaces.contains_key(MULTIHOMED_CLIENT) {
             return Ok(());
         }
-        for (site, name) in [(Site::Client, MULTIHOMED_CLIENT), (Site::Server, MULTIHOMED_SERVER)] {
+        for (site, name) in [
+            (Site::Client, MULTIHOMED_CLIENT),
+            (Site::Server, MULTIHOMED_SERVER),
+        ] {
             let host = create_namespace(name)?;
             for link in LinkName::ALL {
                 connect(&host, self.ns(&site.router(link))?, site, link)?;
@@ -44,7 +47,11 @@ pub fn multihomed_address(site: Site, link: LinkName) -> String {
 }
 
 fn network(site: Site, link: LinkName) -> String {
-    format!("10.{}{}.0.", if site == Site::Client { 5 } else { 6 }, link.index() + 1)
+    format!(
+        "10.{}{}.0.",
+        if site == Site::Client { 5 } else { 6 },
+        link.index() + 1
+    )
 }
 
 fn connect(host: &Netns, router: &Netns, site: Site, link: LinkName) -> Result<()> {

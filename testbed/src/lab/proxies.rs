@@ -60,7 +60,9 @@ impl Lab {
     /// # Errors
     /// When `bicast-proxy` is not built, fails, or the two do not find each other in time.
     pub fn spawn_proxies(&self, plan: &ProxyPlan) -> Result<Proxies> {
-        let ProxyPlan { congestion, target, .. } = plan;
+        let ProxyPlan {
+            congestion, target, ..
+        } = plan;
         let program = beside_us("bicast-proxy")?;
         let [client, server] = Site::ALL.map(|site| Files::new(self.folder(), site));
         let [client_key, server_key] = [&client, &server].map(|files| files.keygen(&program));
@@ -219,7 +221,8 @@ impl Files {
         let file = |end: &str| folder.join(format!("proxy-{}.{end}", site.name()));
         Self {
             site,
-            key: file("key"),
+            // It vanishes with the lab: no recording needs it.
+            key: PathBuf::from(format!("/run/proxy-{}.key", site.name())),
             config: file("yaml"),
             log: file("log"),
             // A socket's path must be short.

@@ -295,7 +295,7 @@ fn keep_neighbours(netns: &Netns, device: &str) -> Result<()> {
     )
 }
 
-pub(super) const ROUTER_SYSCTLS: [(&str, &str); 4] = [
+const ROUTER_SYSCTLS: [(&str, &str); 4] = [
     ("net/ipv4/ip_forward", "1"),
     ("net/ipv4/conf/all/rp_filter", "0"),
     ("net/ipv4/conf/default/rp_filter", "0"),

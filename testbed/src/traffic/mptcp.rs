@@ -4,7 +4,9 @@ use super::http::Download;
 use crate::lab::{Lab, LinkName, MULTIHOMED_CLIENT, MULTIHOMED_SERVER, Site, multihomed_address};
 use crate::process;
 use anyhow::{Context, Result, anyhow};
+use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
@@ -14,7 +16,7 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// When the kernel has no MPTCP, or `ip` does not know it.
-pub fn download_by_mptcp(lab: &Lab, bytes: u64, cap: Duration) -> Result<Download> {
+pub fn download_by_mptcp(lab: &Lab, congestion: &str, bytes: u64, cap: Duration) -> Result<Download> {
     let (client, server) = (lab.ns(MULTIHOMED_CLIENT)?, lab.ns(MULTIHOMED_SERVER)?);
     for netns in [client, server] {
         let run = |words: &[&str]| process::run(netns.command("ip").arg("mptcp").args(words));
@@ -22,11 +24,21 @@ pub fn download_by_mptcp(lab: &Lab, bytes: u64, cap: Duration) -> Result<Downloa
         run(&["limits", "set", "subflow", "1", "add_addr_accepted", "1"])?;
     }
     let second = multihomed_address(Site::Server, LinkName::B);
-    let words = ["mptcp", "endpoint", "add", &second, "dev", LinkName::B.as_str(), "signal"];
+    let words = [
+        "mptcp",
+        "endpoint",
+        "add",
+        &second,
+        "dev",
+        LinkName::B.as_str(),
+        "signal",
+    ];
     process::run(server.command("ip").args(words))?;
     let address: SocketAddr = format!("{}:{PORT}", multihomed_address(Site::Server, LinkName::A)).parse()?;
     let listener = server.run(|| {
         let socket = socket()?;
+        setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(congestion))
+            .with_context(|| format!("MPTCP cannot use `{congestion}`"))?;
         socket.set_reuse_address(true)?;
         socket.bind(&SocketAddr::from(([0, 0, 0, 0], PORT)).into())?;
         socket.listen(1)?;

@@ -25,11 +25,16 @@ pub(super) fn address(namespace: &str) -> Result<String> {
         if site.host() == namespace {
             return Ok(site.host_address());
         }
-        if let Some(link) = LinkName::ALL.into_iter().find(|link| site.router(*link) == namespace) {
+        if let Some(link) = LinkName::ALL
+            .into_iter()
+            .find(|link| site.router(*link) == namespace)
+        {
             return Ok(topology::link_address(site, link));
         }
     }
-    anyhow::bail!("`{namespace}` is no end of traffic: expected client-host, server-host, or a router such as a-client")
+    anyhow::bail!(
+        "`{namespace}` is no end of traffic: expected client-host, server-host, or a router such as a-client"
+    )
 }
 
 const BUFFER_BYTES: usize = 16 << 20;

@@ -38,7 +38,11 @@ impl Series for Adaptive {
             for story in Story::all() {
                 for scheme in [Scheme::Adaptive, Scheme::Unicast, Scheme::Bidirectional] {
                     points.push(Point::new(
-                        &[("story", story.name), ("scheme", scheme.name()), ("congestion", CONGESTION)],
+                        &[
+                            ("story", story.name),
+                            ("scheme", scheme.name()),
+                            ("congestion", CONGESTION),
+                        ],
                         &[],
                         repetition,
                         seed,
@@ -116,12 +120,15 @@ fn trace(scheme: Scheme, decisions: &[(f64, String)], length: Duration) -> Vec<(
     let mut trace = vec![(0.0, copies(scheme.first_mode(Site::Server)))];
     trace.extend(decisions.iter().map(|(at, mode)| (*at, copies(mode))));
     let last = trace.last().map_or(0.0, |(_, copies)| *copies);
-    trace.push((length.as_secs_f64().max(trace.last().map_or(0.0, |(at, _)| *at)), last));
+    trace.push((
+        length.as_secs_f64().max(trace.last().map_or(0.0, |(at, _)| *at)),
+        last,
+    ));
     trace
 }
 
 fn seconds(length: Length) -> Duration {
-    Duration::from_secs(by_length(length, 10, 30, 60))
+    Duration::from_secs(by_length(length, 8, 30, 60))
 }
 
 const CONGESTION: &str = "bbr3";
@@ -138,7 +145,10 @@ mod tests {
             trace(Scheme::Adaptive, &decisions, Duration::from_secs(10)),
             [(0.0, 0.0), (3.0, 1.0), (7.0, 0.0), (10.0, 0.0)]
         );
-        assert_eq!(trace(Scheme::Bidirectional, &[], Duration::from_secs(10)), [(0.0, 1.0), (10.0, 1.0)]);
+        assert_eq!(
+            trace(Scheme::Bidirectional, &[], Duration::from_secs(10)),
+            [(0.0, 1.0), (10.0, 1.0)]
+        );
     }
 
     #[test]
@@ -147,6 +157,9 @@ mod tests {
         let decisions = [(1.0, "unicast b".to_owned()), (2.9, "bicast a+b".to_owned())];
         let reaction = reaction(&story, &decisions, Duration::from_secs(10)).unwrap();
         assert!((reaction - 0.4).abs() < 1e-9);
-        assert_eq!(super::reaction(&story, &decisions[..1], Duration::from_secs(10)), None);
+        assert_eq!(
+            super::reaction(&story, &decisions[..1], Duration::from_secs(10)),
+            None
+        );
     }
 }

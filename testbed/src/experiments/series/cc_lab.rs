@@ -78,7 +78,11 @@ fn links(seed: u64) -> LinkSpecs {
         Direction::ALL.map(|direction| LinkSpec {
             delay: DELAY,
             queue_bytes: QUEUE_BYTES,
-            loss: loss(if direction == Direction::ServerToClient { LOSS_PERCENT } else { 0.0 }),
+            loss: loss(if direction == Direction::ServerToClient {
+                LOSS_PERCENT
+            } else {
+                0.0
+            }),
             seed: link_seed(seed, link, direction),
             ..LinkSpec::default()
         })
@@ -104,7 +108,10 @@ fn by_tcp(ground: &Ground, congestion: &str, duration: Duration) -> Result<Measu
     };
     let (report, snapshots) = while_looking(look, || running.finish())?;
     let report = report?;
-    std::fs::write(lab.folder().join(format!("ss-{congestion}.txt")), snapshots.join("\n"))?;
+    std::fs::write(
+        lab.folder().join(format!("ss-{congestion}.txt")),
+        snapshots.join("\n"),
+    )?;
     let seen: Vec<(f64, f64)> = snapshots.iter().filter_map(|text| read_ss(text)).collect();
     Ok(Measured::new(&[
         ("mbit", report.received_bps / 1e6),
@@ -120,15 +127,25 @@ fn by_proxies(ground: &Ground, congestion: &str, duration: Duration) -> Result<M
     let trace = route.proxies.as_ref().map(|proxies| proxies.trace_at_server());
     let download = ground.download(&route, crate::traffic::http::CONTENT_BYTES, duration)?;
     let trace = trace.map(|trace| trace.stop()).unwrap_or_default();
-    let connection = route.proxies.as_mut().context("the route has proxies")?.streams_at_server()?;
+    let connection = route
+        .proxies
+        .as_mut()
+        .context("the route has proxies")?
+        .streams_at_server()?;
     let log = ground.bench.lab.folder().join(format!("proxy-{congestion}.json"));
     std::fs::write(log, serde_json::to_string_pretty(&connection)?)?;
     let packet = connection["mtu"].as_f64().context("bicast-proxy tells no MTU")?;
     Ok(Measured::new(&[
         ("mbit", download.mbps()),
-        ("retransmits", connection["lost_packets"].as_f64().unwrap_or_default()),
+        (
+            "retransmits",
+            connection["lost_packets"].as_f64().unwrap_or_default(),
+        ),
         ("cwnd", mean(trace.iter().map(|point| point.cwnd as f64 / packet))),
-        ("rtt_ms", mean(trace.iter().map(|point| point.rtt_us as f64 / 1e3))),
+        (
+            "rtt_ms",
+            mean(trace.iter().map(|point| point.rtt_us as f64 / 1e3)),
+        ),
     ]))
 }
 
@@ -151,7 +168,9 @@ fn while_looking<T: Send>(
         });
         let result = work();
         stop.store(true, Relaxed);
-        let seen = watcher.join().map_err(|_| anyhow::anyhow!("the watcher panicked"))?;
+        let seen = watcher
+            .join()
+            .map_err(|_| anyhow::anyhow!("the watcher panicked"))?;
         Ok((result, seen))
     })
 }
@@ -177,19 +196,38 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 fn checks(samples: &[Sample]) -> Vec<Check> {
     let mbit = |via: &str, congestion: &str| {
         let of = |sample: &&Sample| {
-            sample.is_sound() && sample.label("via") == Some(via) && sample.label("congestion") == Some(congestion)
+            sample.is_sound()
+                && sample.label("via") == Some(via)
+                && sample.label("congestion") == Some(congestion)
         };
         mean(samples.iter().filter(of).map(|sample| sample.values["mbit"]))
     };
     let cubic = mbit("direct", "cubic");
     let mut checks = Vec::new();
     for (name, measured, least) in [
-        ("kernel TCP: BBR, Mbit/s, at least 3 times CUBIC", mbit("direct", "bbr"), 3.0 * cubic),
-        ("kernel TCP: BBR, Mbit/s, at least 60 % of the link", mbit("direct", "bbr"), 60.0),
-        ("proxies: BBRv1, Mbit/s, at least 3 times TCP CUBIC", mbit("proxies", "bbr1"), 3.0 * cubic),
+        (
+            "kernel TCP: BBR, Mbit/s, at least 3 times CUBIC",
+            mbit("direct", "bbr"),
+            3.0 * cubic,
+        ),
+        (
+            "kernel TCP: BBR, Mbit/s, at least 60 % of the link",
+            mbit("direct", "bbr"),
+            60.0,
+        ),
+        (
+            "proxies: BBRv1, Mbit/s, at least 3 times TCP CUBIC",
+            mbit("proxies", "bbr1"),
+            3.0 * cubic,
+        ),
     ] {
         let passed = cubic > 0.0 && measured >= least;
-        checks.push(Check::new(name, format!("{measured:.1}"), format!("≥ {least:.1}"), passed));
+        checks.push(Check::new(
+            name,
+            format!("{measured:.1}"),
+            format!("≥ {least:.1}"),
+            passed,
+        ));
     }
     checks
 }
@@ -246,7 +284,13 @@ mod tests {
                 Vec::new(),
             )
         };
-        let samples = |bbr| vec![sample("direct", "cubic", 8.0), sample("direct", "bbr", bbr), sample("proxies", "bbr1", 80.0)];
+        let samples = |bbr| {
+            vec![
+                sample("direct", "cubic", 8.0),
+                sample("direct", "bbr", bbr),
+                sample("proxies", "bbr1", 80.0),
+            ]
+        };
         assert!(verification(&checks(&samples(88.0))).contains("verified"));
         assert!(verification(&checks(&samples(12.0))).contains("failed"));
         assert!(verification(&checks(&[])).contains("failed"));

@@ -36,7 +36,11 @@ impl Series for Cwnd {
                 }
                 for scheme in STATIC.into_iter().filter(wanted) {
                     points.push(Point::new(
-                        &[("congestion", CONGESTION), ("scheme", scheme.name()), ("via", "proxies")],
+                        &[
+                            ("congestion", CONGESTION),
+                            ("scheme", scheme.name()),
+                            ("via", "proxies"),
+                        ],
                         &[("loss_percent", loss)],
                         repetition,
                         seed,
@@ -58,7 +62,10 @@ impl Series for Cwnd {
         let proxies = route.proxies.as_mut().context("the route has proxies")?;
         let acks = proxies.streams_at_server()?["received_acks"].as_u64();
         Ok(Measured::new(&[
-            ("ack_frames", acks.context("bicast-proxy does not count ACK frames")? as f64),
+            (
+                "ack_frames",
+                acks.context("bicast-proxy does not count ACK frames")? as f64,
+            ),
             ("seconds", download.took.as_secs_f64()),
             ("goodput_mbit", download.mbps()),
             ("bytes", download.bytes as f64),
@@ -103,7 +110,12 @@ mod tests {
             .collect();
         assert_eq!(
             combinations,
-            [("unicast", 10.0), ("client-side", 10.0), ("server-side", 20.0), ("bidirectional", 20.0)]
+            [
+                ("unicast", 10.0),
+                ("client-side", 10.0),
+                ("server-side", 20.0),
+                ("bidirectional", 20.0)
+            ]
         );
         assert_eq!(Cwnd.points(Length::Default, 1).len(), 3 * 8);
     }

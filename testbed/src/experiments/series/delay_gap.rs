@@ -64,7 +64,12 @@ impl Series for DelayGap {
             ..ProxyPlan::new(point.label("congestion")?)
         })?;
         ground.impair()?;
-        let cpu = route.proxies.as_ref().context("the route has proxies")?.usage_at_client()?.cpu;
+        let cpu = route
+            .proxies
+            .as_ref()
+            .context("the route has proxies")?
+            .usage_at_client()?
+            .cpu;
         let download = ground.download(&route, crate::traffic::http::CONTENT_BYTES, seconds(length))?;
         let proxies = route.proxies.as_mut().context("the route has proxies")?;
         let (declared, copies) = (proxies.declared_lost_at_server()?, proxies.copies_to_client()?);
@@ -74,15 +79,24 @@ impl Series for DelayGap {
             ("came_twice", copies.both as f64),
             ("came_once", copies.one as f64),
             ("mbit", download.mbps()),
-            ("receiver_cpu_seconds", (proxies.usage_at_client()?.cpu - cpu).as_secs_f64()),
+            (
+                "receiver_cpu_seconds",
+                (proxies.usage_at_client()?.cpu - cpu).as_secs_f64(),
+            ),
         ]))
     }
 
     fn checks(&self, samples: &[Sample]) -> Vec<Check> {
         let wanted = |sample: &&Sample| {
-            sample.is_sound() && sample.label("resequencing") == Some("on") && sample.at["gap_ms"] <= PROMISED_MS
+            sample.is_sound()
+                && sample.label("resequencing") == Some("on")
+                && sample.at["gap_ms"] <= PROMISED_MS
         };
-        samples.iter().filter(wanted).flat_map(|sample| verdict(sample, samples)).collect()
+        samples
+            .iter()
+            .filter(wanted)
+            .flat_map(|sample| verdict(sample, samples))
+            .collect()
     }
 }
 
@@ -146,16 +160,30 @@ mod tests {
         )
         .sample(
             "delay-gap",
-            Measured::new(&[("declared_lost", declared), ("really_lost", 100.0), ("mbit", mbit)]),
+            Measured::new(&[
+                ("declared_lost", declared),
+                ("really_lost", 100.0),
+                ("mbit", mbit),
+            ]),
             Vec::new(),
         )
     }
 
     #[test]
     fn a_gap_may_cost_a_fifth_and_half_as_many_losses_again() {
-        let failed = |samples: &[Sample]| DelayGap.checks(samples).iter().filter(|check| !check.passed).count();
+        let failed = |samples: &[Sample]| {
+            DelayGap
+                .checks(samples)
+                .iter()
+                .filter(|check| !check.passed)
+                .count()
+        };
         assert_eq!(failed(&[sample(0.0, 100.0, 90.0), sample(20.0, 170.0, 72.5)]), 0);
         assert_eq!(failed(&[sample(0.0, 100.0, 90.0), sample(20.0, 171.0, 71.0)]), 2);
-        assert_eq!(failed(&[sample(0.0, 100.0, 90.0), sample(90.0, 900.0, 1.0)]), 0, "not promised");
+        assert_eq!(
+            failed(&[sample(0.0, 100.0, 90.0), sample(90.0, 900.0, 1.0)]),
+            0,
+            "not promised"
+        );
     }
 }

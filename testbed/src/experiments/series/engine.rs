@@ -21,14 +21,12 @@ pub fn run(
     let (there, missing): (Vec<Point>, Vec<Point>) = points
         .into_iter()
         .partition(|point| store.has(&point.key(series.name())));
-    let mut progress = Progress::new(
-        missing.iter().map(|point| point.expected).collect(),
-        there.len(),
-    );
+    let mut progress = Progress::new(missing.iter().map(|point| point.expected).collect(), there.len());
     let mut ground = None;
     let mut failures = 0;
     for point in missing {
         progress.begin(&point);
+        let mut told = String::new();
         for _ in 0..attempts(length) {
             let sample = match measure(series, context, &mut ground, &point, length) {
                 Ok(sample) => {
@@ -41,21 +39,21 @@ pub fn run(
                     if failures == PATIENCE {
                         return Err(error).with_context(|| format!("{point}: {PATIENCE} failures in a row"));
                     }
-                    point.sample(series.name(), super::Measured::default(), vec![format!("{error:#}")])
+                    point.sample(
+                        series.name(),
+                        super::Measured::default(),
+                        vec![format!("{error:#}")],
+                    )
                 }
             };
+            told = in_words(&point, &sample);
             let sound = sample.is_sound();
-            if !sound {
-                progress.say(format!("{point}: no evidence: {}", sample.faults.join("; ")));
-            }
-            let text = in_words(&point, &sample);
             store.append(sample)?;
             if sound {
-                progress.say(text);
                 break;
             }
         }
-        progress.end(&point);
+        progress.end(told);
     }
     Ok(())
 }
@@ -81,7 +79,11 @@ fn in_words(point: &Point, sample: &Sample) -> String {
         .iter()
         .map(|(name, value)| format!("{name} {}", short(*value)));
     let capped = if sample.capped { " (capped)" } else { "" };
-    format!("{point}: {}{capped}", values.collect::<Vec<_>>().join(", "))
+    let mut text = format!("{point}: {}{capped}", values.collect::<Vec<_>>().join(", "));
+    if !sample.is_sound() {
+        text += &format!("; no evidence: {}", sample.faults.join("; "));
+    }
+    text
 }
 
 /// A number as one reads it at a glance.
@@ -99,8 +101,8 @@ fn attempts(length: Length) -> u32 {
     super::by_length(length, 1, 2, 3)
 }
 
-/// Points in a row that may fail.
-const PATIENCE: u32 = 3;
+/// Attempts in a row that may fail.
+const PATIENCE: u32 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -114,6 +116,11 @@ mod tests {
         assert_eq!(
             in_words(&point, &point.sample("x", measured, Vec::new())),
             "bbr3, loss_percent 1: bytes 100.00M, seconds 8.9, share 0.5000 (capped)"
+        );
+        let skipped = point.sample("x", Measured::skipped("not here"), Vec::new());
+        assert_eq!(
+            in_words(&point, &skipped),
+            "bbr3, loss_percent 1: ; no evidence: not here"
         );
     }
 }

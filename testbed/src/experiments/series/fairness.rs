@@ -40,9 +40,7 @@ impl Series for Fairness {
     }
 
     fn points(&self, length: Length, seed: u64) -> Vec<Point> {
-        let all = [
-            1.0, 0.1, 0.5, 0.0, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9,
-        ];
+        let all = [1.0, 0.1, 0.5, 0.0, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9];
         let losses = by_length(length, &all[..2], &all[..], &all[..]);
         let mut points = Vec::new();
         for repetition in 0..repetitions(length) {
@@ -50,9 +48,17 @@ impl Series for Fairness {
                 for (number, congestion) in ["bbr3", "bbr1"].into_iter().enumerate() {
                     for (place, scheme) in Scheme::ALL.into_iter().enumerate() {
                         let flows = seconds(length) + WARM_UP;
-                        let alone = if number + place == 0 { flows } else { Duration::ZERO };
+                        let alone = if number + place == 0 {
+                            flows
+                        } else {
+                            Duration::ZERO
+                        };
                         points.push(Point::new(
-                            &[("congestion", congestion), ("scheme", scheme.name()), ("via", "proxies")],
+                            &[
+                                ("congestion", congestion),
+                                ("scheme", scheme.name()),
+                                ("via", "proxies"),
+                            ],
                             &[("loss_percent", loss)],
                             repetition,
                             seed,
@@ -115,7 +121,13 @@ fn beside_tcp<T>(
 
 /// Who got what, in Mbit/s and as shares.
 fn shares(alone: [f64; 2], tcp: [f64; 2], quic: f64) -> Measured {
-    let utilisation = |flow: usize| if alone[flow] > 0.0 { tcp[flow] / alone[flow] } else { 0.0 };
+    let utilisation = |flow: usize| {
+        if alone[flow] > 0.0 {
+            tcp[flow] / alone[flow]
+        } else {
+            0.0
+        }
+    };
     Measured::new(&[
         ("tcp1_mbit", tcp[0]),
         ("tcp2_mbit", tcp[1]),
@@ -133,7 +145,11 @@ fn shares(alone: [f64; 2], tcp: [f64; 2], quic: f64) -> Measured {
 fn jain(rates: &[f64]) -> f64 {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 }
+    if squares > 0.0 {
+        sum * sum / (rates.len() as f64 * squares)
+    } else {
+        1.0
+    }
 }
 
 fn seconds(length: Length) -> Duration {

@@ -37,7 +37,8 @@ impl Series for FieldTest {
                     &[("path", number as f64), ("loss_percent", path.loss_percent)],
                     0,
                     seed,
-                    1.5 + (bytes(path, length) as f64 * 8.0 / path.rate_bps as f64 * 1.5).min(CAP.as_secs_f64()),
+                    1.5 + (bytes(path, length) as f64 * 8.0 / path.rate_bps as f64 * 1.5)
+                        .min(CAP.as_secs_f64()),
                 ));
             }
         }
@@ -88,8 +89,12 @@ impl FieldTest {
     fn path(&self, point: &Point, length: Length, seed: u64) -> Result<Path> {
         let number = point.at("path")?;
         let paths = population::draw(seed, by_length(length, 10, 50, 150));
-        let found = (0..).zip(paths).find(|(index, _)| (f64::from(*index) - number).abs() < 0.5);
-        found.map(|(_, path)| path).context("the population has such a path")
+        let found = (0..)
+            .zip(paths)
+            .find(|(index, _)| (f64::from(*index) - number).abs() < 0.5);
+        found
+            .map(|(_, path)| path)
+            .context("the population has such a path")
     }
 }
 

@@ -10,10 +10,10 @@ use super::scheme::{Scheme, no_policy};
 use crate::experiment::Context;
 use crate::experiments::support::{Bench, PATIENCE, wait_for};
 use crate::lab::{
-    FAR_SERVER, FAR_SERVER_ADDRESS, FORWARD_PORT, HTTP_PORT, LabOptions, LinkName, LinkSpecs, Proxies, ProxyPlan, Site,
+    FAR_SERVER, FAR_SERVER_ADDRESS, FORWARD_PORT, HTTP_PORT, LabOptions, LinkName, LinkSpecs, Promptness,
+    Proxies, ProxyPlan, Site,
 };
 use crate::link::{Direction, LinkSpec, LossModel};
-use crate::machine::Load;
 use crate::traffic::{Download, HttpServer, download};
 use anyhow::{Context as _, Result};
 use nix::sys::signal::{Signal, kill};
@@ -37,13 +37,13 @@ pub struct Ground {
 /// A way for a download to take.
 #[derive(Debug)]
 pub(super) struct Route {
-    address: String,
     /// The pair that carries it; `None` is plain TCP.
     pub(super) proxies: Option<Proxies>,
 }
 
 impl Ground {
-    /// Starts it. TCP is CUBIC everywhere unless a series says otherwise; what the kernel's default is does not matter.
+    /// Starts it. Whatever sends data by TCP does so with CUBIC unless a series says otherwise; what the kernel's default
+    /// is does not matter.
     pub(super) fn start(context: &mut Context<'_>) -> Result<Ground> {
         let policy = context.folder().join("policy.yaml");
         write(&policy, &Scheme::Unicast.policy())?;
@@ -53,7 +53,7 @@ impl Ground {
             far_server: Some(FAR_RTT),
             ..LabOptions::default()
         })?;
-        lab.set_tcp_congestion(TCP_CONGESTION)?;
+        lab.set_local_congestion(TCP_CONGESTION)?;
         let servers = [Site::Server.host(), FAR_SERVER]
             .map(|namespace| HttpServer::start(&lab, namespace, HTTP_PORT, TCP_CONGESTION));
         let [near, far] = servers;
@@ -67,13 +67,11 @@ impl Ground {
         };
         ground.bench.wait_until_ready()?;
         // Hosts become known with their first packets.
-        for address in [Site::Server.host_address(), FAR_SERVER_ADDRESS.to_owned()] {
-            let route = Route { address, proxies: None };
-            wait_for("a download works", PATIENCE, || {
-                let download = ground.download(&route, WARM_UP_BYTES, Duration::from_secs(2))?;
-                Ok((download.bytes == WARM_UP_BYTES).then_some(()))
-            })?;
-        }
+        let route = ground.route("direct", TCP_CONGESTION)?;
+        wait_for("a download works", PATIENCE, || {
+            let download = ground.download(&route, WARM_UP_BYTES, Duration::from_secs(2))?;
+            Ok((download.bytes == WARM_UP_BYTES).then_some(()))
+        })?;
         Ok(ground)
     }
 
@@ -97,27 +95,21 @@ impl Ground {
         self.set_links(|spec| spec)
     }
 
-    /// A way to the web server: `direct` by TCP to that beside the far proxy, `direct-far` by TCP to that beyond it,
-    /// `proxies` through a pair with this congestion control to the same.
+    /// A way to a web server: `direct` by TCP to that beside the far proxy, `proxies` through a pair with this congestion
+    /// control to the far one.
     pub(super) fn route(&self, via: &str, congestion: &str) -> Result<Route> {
-        let (address, proxies) = match via {
-            "direct" => (Site::Server.host_address(), None),
-            "direct-far" => (FAR_SERVER_ADDRESS.to_owned(), None),
-            _ => {
-                let plan = ProxyPlan {
-                    target: FAR_SERVER_ADDRESS.to_owned(),
-                    ..ProxyPlan::new(congestion)
-                };
-                return self.through_proxies(&plan);
-            }
-        };
-        Ok(Route { address, proxies })
+        if via == "direct" {
+            return Ok(Route { proxies: None });
+        }
+        self.through_proxies(&ProxyPlan {
+            target: FAR_SERVER_ADDRESS.to_owned(),
+            ..ProxyPlan::new(congestion)
+        })
     }
 
     /// A way through proxies.
     pub(super) fn through_proxies(&self, plan: &ProxyPlan) -> Result<Route> {
         Ok(Route {
-            address: String::new(),
             proxies: Some(self.bench.lab.spawn_proxies(plan)?),
         })
     }
@@ -126,7 +118,7 @@ impl Ground {
     pub(super) fn download(&self, route: &Route, bytes: u64, cap: Duration) -> Result<Download> {
         let url = match route.proxies {
             Some(_) => format!("http://127.0.0.1:{FORWARD_PORT}/{bytes}"),
-            None => format!("http://{}:{HTTP_PORT}/{bytes}", route.address),
+            None => format!("http://{}:{HTTP_PORT}/{bytes}", Site::Server.host_address()),
         };
         download(&self.bench.lab, Site::Client.host(), &url, cap)
     }
@@ -143,13 +135,10 @@ impl Ground {
         work: impl FnOnce(&mut Ground) -> Result<T>,
     ) -> Result<(T, Vec<String>)> {
         self.bench.lab.reset_self_check()?;
-        let before = Load::now()?;
+        let promptness = Promptness::watch();
         let result = work(self)?;
-        let busy = Load::now()?.urgent_since(&before);
         let mut faults = self.bench.doubts()?;
-        if busy > SATURATED {
-            faults.push(format!("the processors were saturated: {:.0} % busy", 100.0 * busy));
-        }
+        faults.extend(promptness.problem());
         Ok((result, faults))
     }
 
@@ -218,5 +207,3 @@ pub(super) const FAR_RTT: Duration = Duration::from_millis(10);
 /// Congestion control of all TCP connections of the lab: those of applications with the proxies, and direct ones.
 pub(super) const TCP_CONGESTION: &str = "cubic";
 const WARM_UP_BYTES: u64 = 10_000;
-/// Above this share of all processors, something waited that should not have.
-const SATURATED: f64 = 0.97;

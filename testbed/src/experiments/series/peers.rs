@@ -2,7 +2,7 @@
 //!
 //! Of the peers that are not here each point is recorded all the same, with the reason as its fault.
 
-use super::ground::{Ground, even_links};
+use super::ground::{Ground, TCP_CONGESTION, even_links};
 use super::scheme::{ADAPTIVE, Scheme};
 use super::{Measured, Point, Series, by_length, repetitions};
 use crate::figures::Length;
@@ -49,7 +49,11 @@ impl Series for Peers {
             for &loss in losses {
                 for (name, peer) in PEERS {
                     let there = !matches!(peer, Peer::Absent(..));
-                    let expected = if there { 1.0 + cap(length).as_secs_f64() / 2.0 } else { 0.1 };
+                    let expected = if there {
+                        1.0 + cap(length).as_secs_f64() / 2.0
+                    } else {
+                        0.1
+                    };
                     points.push(Point::new(
                         &[("peer", name)],
                         &[("loss_percent", loss)],
@@ -65,7 +69,10 @@ impl Series for Peers {
 
     fn measure(&mut self, ground: &mut Ground, point: &Point, length: Length) -> Result<Measured> {
         let name = point.label("peer")?;
-        let peer = PEERS.iter().find(|(known, _)| *known == name).map(|(_, peer)| *peer);
+        let peer = PEERS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, peer)| *peer);
         let scheme = match peer {
             Some(Peer::Ours(scheme)) => scheme,
             Some(Peer::Absent(program, remark)) => return Ok(Measured::skipped(&reason(program, remark))),
@@ -73,13 +80,18 @@ impl Series for Peers {
         };
         ground.prepare(scheme, even_links(point.at("loss_percent")?, point.seed))?;
         ground.bench.lab.add_multihomed_hosts()?;
-        ground.bench.lab.set_tcp_congestion(super::ground::TCP_CONGESTION)?;
-        let via = if scheme == Scheme::Unicast { "direct" } else { "proxies" };
+        let via = if scheme == Scheme::Unicast {
+            "direct"
+        } else {
+            "proxies"
+        };
         let route = ground.route(via, "bbr3")?;
         let before = ground.uplink_bytes()?;
         ground.impair()?;
         let download = match peer {
-            Some(Peer::Mptcp) => download_by_mptcp(&ground.bench.lab, size(length), cap(length))?,
+            Some(Peer::Mptcp) => {
+                download_by_mptcp(&ground.bench.lab, TCP_CONGESTION, size(length), cap(length))?
+            }
             _ => ground.download(&route, size(length), cap(length))?,
         };
         let after = ground.uplink_bytes()?;
@@ -96,8 +108,14 @@ impl Series for Peers {
 
 fn reason(program: &str, remark: &str) -> String {
     let path = std::env::var("PATH").unwrap_or_default();
-    let installed = path.split(':').any(|folder| Path::new(folder).join(program).exists());
-    let installed = if installed { "is installed, but" } else { "is not installed, and" };
+    let installed = path
+        .split(':')
+        .any(|folder| Path::new(folder).join(program).exists());
+    let installed = if installed {
+        "is installed, but"
+    } else {
+        "is not installed, and"
+    };
     format!("skipped: {program} {installed} {remark}")
 }
 

@@ -181,7 +181,13 @@ mod tests {
     #[test]
     fn lines_at_one_place_share_the_seed_and_repetitions_do_not() {
         let point = |scheme, loss, repetition| {
-            Point::new(&[("scheme", scheme)], &[("loss_percent", loss)], repetition, 1, 1.0)
+            Point::new(
+                &[("scheme", scheme)],
+                &[("loss_percent", loss)],
+                repetition,
+                1,
+                1.0,
+            )
         };
         assert_eq!(point("unicast", 1.0, 0).seed, point("adaptive", 1.0, 0).seed);
         assert_ne!(point("unicast", 1.0, 0).seed, point("unicast", 1.0, 1).seed);
@@ -192,7 +198,13 @@ mod tests {
 
     #[test]
     fn a_point_reads_like_a_sentence() {
-        let point = Point::new(&[("congestion", "bbr3"), ("scheme", "unicast")], &[("loss_percent", 0.5)], 1, 1, 1.0);
+        let point = Point::new(
+            &[("congestion", "bbr3"), ("scheme", "unicast")],
+            &[("loss_percent", 0.5)],
+            1,
+            1,
+            1.0,
+        );
         assert_eq!(point.to_string(), "bbr3 unicast, loss_percent 0.5, repetition 2");
     }
 }

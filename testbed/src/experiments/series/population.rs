@@ -2,8 +2,8 @@
 
 use super::ground::{link_seed, loss};
 use crate::lab::{LinkName, LinkSpecs};
-use crate::link::{Direction, LinkSpec};
 use crate::link::loss::fraction;
+use crate::link::{Direction, LinkSpec};
 use rand::rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::Duration;

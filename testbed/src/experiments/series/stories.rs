@@ -30,7 +30,10 @@ impl Story {
     pub(super) fn all() -> Vec<Story> {
         let story = |name, events: &[(f64, LinkName, f64)]| Story {
             name,
-            events: events.iter().map(|(at, link, percent)| event(*at, *link, *percent)).collect(),
+            events: events
+                .iter()
+                .map(|(at, link, percent)| event(*at, *link, *percent))
+                .collect(),
         };
         let flaps: Vec<_> = (1..9)
             .map(|flap| (f64::from(flap) / 10.0, A, if flap % 2 == 1 { 10.0 } else { 0.0 }))
@@ -39,7 +42,13 @@ impl Story {
             story("step", &[(0.25, A, 5.0), (0.7, A, 0.0)]),
             Story {
                 name: "bursts",
-                events: [A, B].map(|link| Event { at: 0.1, link, loss: BURSTS }).to_vec(),
+                events: [A, B]
+                    .map(|link| Event {
+                        at: 0.1,
+                        link,
+                        loss: BURSTS,
+                    })
+                    .to_vec(),
             },
             story(
                 "handover",
@@ -67,7 +76,10 @@ impl Story {
 
     /// When path a, which everybody prefers, first loses packets.
     pub(super) fn onset(&self) -> Option<f64> {
-        let hits = self.events.iter().filter(|event| event.link == A && event.loss.mean() > 0.0);
+        let hits = self
+            .events
+            .iter()
+            .filter(|event| event.link == A && event.loss.mean() > 0.0);
         hits.map(|event| event.at).next()
     }
 
@@ -121,7 +133,15 @@ mod tests {
     #[test]
     fn a_handover_ends_on_the_other_path() {
         let story = Story::named("handover").unwrap();
-        let last = |link| story.events.iter().rfind(|event| event.link == link).unwrap().loss.mean();
+        let last = |link| {
+            story
+                .events
+                .iter()
+                .rfind(|event| event.link == link)
+                .unwrap()
+                .loss
+                .mean()
+        };
         assert!(last(A) > 0.99 && last(B) < 0.01);
         let timed = story.timed(Duration::from_secs(10));
         assert_eq!(timed.last().unwrap().0, Duration::from_secs(8));
