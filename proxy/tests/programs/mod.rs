@@ -42,8 +42,7 @@ impl Programs {
         let folder = tempfile::tempdir().unwrap();
         let keys = [PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap()];
         let [streams, datagrams] = free_udp_ports();
-        let forward = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let forward = forward.local_addr().unwrap();
+        let forward = free_tcp_address();
         let far = format!(
             "{both}\nlisten: 127.0.0.1:{streams}\nlisten_datagrams: 127.0.0.1:{datagrams}\n\
              peers:\n  near: {{key: {}, allow: [\"{target}\"]{peer}}}\n",
@@ -144,6 +143,12 @@ pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
 }
 
 /// That nobody has at present.
+fn free_tcp_address() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap()
+}
+
+/// The same.
 fn free_udp_ports() -> [u16; 2] {
     let sockets = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
     sockets.map(|socket| socket.local_addr().unwrap().port())
