@@ -6,7 +6,7 @@ EXPERIMENTS := hitless-switch measured-loss reaction controller-restart vswitchd
 
 FIGURES := download-time transmitted-bytes fairness cwnd cc-lab delay-gap field-test adaptive peers
 
-.PHONY: help setup build demo test lint deny experiments byte-exactness soak figures-quick figures figures-full bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
+.PHONY: help setup build demo test lint deny experiments byte-exactness soak interop figures-quick figures figures-full bench-proxy bench-codec fuzz-smoke fuzz fuzz-proxy-smoke fuzz-proxy clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ SOAK ?= 24h
 soak: build ## proxies for a day, or SOAK=10m: files, memory and tasks stay flat
 	SOAK=$(SOAK) target/release/testbed run soak
 	target/release/testbed clean --check
+
+interop: ## the proxies' QUIC with another implementation at the other end; builds for some minutes
+	cd proxy/interop && $(CARGO) test --locked --target-dir ../../target/interop
 
 OVS_CODEC := $(CURDIR)/target/ovs-codec
 OS_KEN := $(CURDIR)/target/os-ken
