@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use noq_proto::congestion::{Bbr3Config, ControllerFactory, CubicConfig};
+use proxy::delay_gap::DelayGap;
 use proxy::shim::{Hold, LossThresholds, ShimConfig};
 
 #[path = "../tests/shim/simulation.rs"]
@@ -55,6 +56,7 @@ fn main() {
             for (way, config, tolerant) in &ways {
                 let spec = simulation::Spec {
                     congestion: congestion.clone(),
+                    delay_gap: DelayGap::default(),
                     config: *config,
                     thresholds: tolerant.then(|| LossThresholds::new(gap, rtt, config.lead)),
                     rate_bps: mbits * 1_000_000,

@@ -103,7 +103,11 @@ impl Reporter<'_> {
         // A peer that moved has an old connection and a new one for a while; the new one speaks.
         let received = streams.iter().rev().find_map(|connection| {
             let shim = connection.shim.as_ref()?;
-            Some(received(&connection.remote, shim, &self.shared.config().path_ports))
+            Some(received(
+                &connection.remote,
+                shim,
+                &self.shared.config().path_ports,
+            ))
         });
         ProxyReport {
             at_unix_ms: unix_ms(),

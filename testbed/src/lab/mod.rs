@@ -21,7 +21,9 @@ pub use health::{DeviceDrops, LabHealth};
 pub use links::{Backend, BackendChoice, LinkSpecs};
 pub use multihomed::{MULTIHOMED_CLIENT, MULTIHOMED_SERVER, multihomed_address};
 pub use promptness::Promptness;
-pub use proxies::{Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, PROXY_POLICY, Proxies, ProxyPlan, QUIC_PORT};
+pub use proxies::{
+    Copies, FORWARD_PORT, HTTP_PORT, PATH_B_PORT, PROXY_POLICY, Proxies, ProxyPlan, QUIC_PORT,
+};
 pub use proxy::ProxyProgram;
 pub use topology::Site;
 pub use trace::{Trace, TracePoint};
