@@ -12,7 +12,7 @@
 //! | [`congestion`] | how fast each side sends |
 //! | [`shim`] | copies of packets, below QUIC |
 //! | [`relay`] | what goes over them |
-//! | [`stats`], [`metrics`], [`report`] | what is told about it |
+//! | [`stats`], [`metrics`], `report` | what is told about it |
 //! | [`tasks`], `forwards`, `reload` | all of it running, and another configuration for it |
 
 pub mod allow;

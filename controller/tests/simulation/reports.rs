@@ -245,7 +245,7 @@ fn reports_of_anything_at_any_moment_change_no_mode_and_no_message() {
 fn rumour(chance: &mut Chance) -> ProxyReport {
     let bits = chance.draw() % 64;
     let [arrived, rescued, neither] = [(); 3].map(|()| chance.draw() >> bits);
-    let site = if chance.draw() % 2 == 0 {
+    let site = if chance.draw().is_multiple_of(2) {
         "client"
     } else {
         "server"

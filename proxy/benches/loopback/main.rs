@@ -9,11 +9,7 @@
 //! Each box but applications and servers is a process of its own; processor time is that of the two between.
 //! `BENCH_MB` and `BENCH_ROUNDS` say how much and how often.
 
-#![expect(
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a benchmark may fail by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a benchmark may fail by panicking")]
 
 mod bulk;
 mod noq_pair;

@@ -236,8 +236,8 @@ fn watch(proxies: &mut Proxies, duration: Duration) -> Result<Series> {
     let (begin, rounds) = (Instant::now(), rounds.max(LEAST_ROUNDS));
     for round in 1..=rounds {
         let due = duration * round / rounds;
-        let victim = usize::from(round % (2 * KILL_EVERY) == 0);
-        let kills = round % KILL_EVERY == 0;
+        let victim = usize::from(round.is_multiple_of(2 * KILL_EVERY));
+        let kills = round.is_multiple_of(KILL_EVERY);
         if kills {
             proxies.mortal[victim].kill()?;
             series.kills += 1;
@@ -270,7 +270,7 @@ fn checks(
         let samples = &series.samples[index];
         let quarter = samples.len() / 4;
         let (first, last) = (&samples[..quarter], &samples[samples.len() - quarter..]);
-        let figures: [(&str, fn(&Sample) -> u64, u64); 3] = [
+        let figures: [(&str, Figure, u64); 3] = [
             ("open files", |sample| sample.files, 20),
             ("tasks", |sample| sample.tasks, 20),
             ("memory, kB", |sample| sample.memory / 1000, 4000),
@@ -321,7 +321,9 @@ fn checks(
     checks
 }
 
-fn median(samples: &[Sample], of: fn(&Sample) -> u64) -> u64 {
+type Figure = fn(&Sample) -> u64;
+
+fn median(samples: &[Sample], of: Figure) -> u64 {
     let mut values: Vec<_> = samples.iter().map(of).collect();
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)
