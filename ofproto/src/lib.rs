@@ -46,6 +46,7 @@ mod flow_mod;
 mod flow_removed;
 mod frame;
 mod group_mod;
+mod header;
 mod hello;
 mod instruction;
 mod message;
@@ -80,10 +81,11 @@ pub use flow_mod::{FlowMod, FlowModCommand, FlowModFlags};
 pub use flow_removed::{FlowRemoved, FlowRemovedReason};
 pub use frame::{ForeignProtocol, FrameError, FrameSplitter};
 pub use group_mod::{GroupMod, GroupModCommand, GroupType};
+pub use header::{HEADER_LEN, Header, MessageType, VERSION};
 pub use hello::{Hello, HelloElement, VersionBitmap};
 pub use instruction::{Instruction, InstructionType, Instructions};
 pub use list::List;
-pub use message::{HEADER_LEN, Header, Message, MessageType, VERSION};
+pub use message::Message;
 pub use meter_mod::{MeterBand, MeterBandType, MeterFlags, MeterMod, MeterModCommand};
 pub use multipart::{
     AggregateStats, AssembleError, BucketCounter, FlowStats, FlowStatsRequest, GroupDesc, GroupFeatures,

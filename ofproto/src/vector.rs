@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-use crate::Message;
+use crate::{Message, MultipartReply, MultipartReplyBody, MultipartRequest, MultipartRequestBody};
 
 /// Checks that each text is the message beside it, that the message encodes to it, and that no prefix of it and no
 /// flipped bit in it makes decoding panic.
@@ -20,6 +20,16 @@ pub(crate) fn check(table: &[(&str, Message)]) {
         );
         tear(&frame);
     }
+}
+
+/// A whole request.
+pub(crate) fn request(body: MultipartRequestBody) -> Message {
+    Message::MultipartRequest(MultipartRequest { more: false, body })
+}
+
+/// A whole reply.
+pub(crate) fn reply(body: MultipartReplyBody) -> Message {
+    Message::MultipartReply(MultipartReply { more: false, body })
 }
 
 /// The bytes of a hexadecimal text. Spaces mean nothing, `#` begins a remark that ends with the line.

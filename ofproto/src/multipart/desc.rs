@@ -60,3 +60,36 @@ impl SwitchDesc {
 const DESC_LEN: usize = 256;
 /// `SERIAL_NUM_LEN`.
 const SERIAL_LEN: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MultipartReplyBody;
+    use crate::vector::{check, reply};
+
+    #[test]
+    fn desc_vectors() {
+        let zeros = |count: usize| "00".repeat(count);
+        let text = format!(
+            "04 13 0430 00000002 0000 0000 00000000
+             4e6963697261 {}        # Nicira
+             4f5653 {}              # OVS
+             332e31 {}              # 3.1
+             4e6f6e65 {}            # None
+             627230 {}              # br0",
+            zeros(250),
+            zeros(253),
+            zeros(253),
+            zeros(28),
+            zeros(253)
+        );
+        let desc = SwitchDesc {
+            mfr_desc: "Nicira".to_owned(),
+            hw_desc: "OVS".to_owned(),
+            sw_desc: "3.1".to_owned(),
+            serial_num: "None".to_owned(),
+            dp_desc: "br0".to_owned(),
+        };
+        check(&[(&text, reply(MultipartReplyBody::Desc(desc)))]);
+    }
+}

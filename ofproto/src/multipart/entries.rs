@@ -9,9 +9,8 @@ use super::{
     GroupDesc, GroupStats, MeterConfig, MultipartReply, MultipartType, PortStats, QueueStats, TableFeatures,
     TableStats,
 };
-use crate::message::{Header, MessageType};
 use crate::wire::{Fault, Parsed, Span, count_alike, length_at};
-use crate::{DecodeError, Port};
+use crate::{DecodeError, Header, MessageType, Port};
 
 /// The entries of a multipart reply, each read from the frame when it is asked for: no memory is taken for a list of
 /// them, and who needs only some can stop early. The entries before a broken one are good; nothing comes after it.

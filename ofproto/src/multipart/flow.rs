@@ -196,3 +196,58 @@ impl AggregateStats {
 
 /// `ofp_flow_stats` with an empty match and no instructions.
 const FLOW_STATS_LEN: usize = 56;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{check, reply};
+    use crate::{Action, Message, MultipartReply, MultipartReplyBody, OxmField};
+
+    #[test]
+    fn flow_vectors() {
+        check(&[
+            (
+                "04 13 0070 00000002 0001 0000 00000000            # header, flow
+                 0060 02 00 00000003 1dcd6500                       # length, table 2, 3.5 s
+                 0064 003c 0258 0001 00000000                       # priority, idle, hard, flags
+                 000000000000b1ca 0000000000000006 0000000000000258 # cookie, packets, bytes
+                 0001 000c 80000004 00000001 00000000               # in_port 1
+                 0001 0008 05 000000                                # goto table 5
+                 0004 0018 00000000                                 # apply actions
+                   0000 0010 00000002 0000 000000000000             #   output to port 2",
+                reply(MultipartReplyBody::Flow(vec![FlowStats {
+                    table_id: TableId(2),
+                    duration_sec: 3,
+                    duration_nsec: 500_000_000,
+                    priority: 100,
+                    idle_timeout: 60,
+                    hard_timeout: 600,
+                    flags: FlowModFlags::SEND_FLOW_REM,
+                    cookie: Cookie(0xb1ca),
+                    packet_count: 6,
+                    byte_count: 600,
+                    match_: Match::new().with(OxmField::InPort(PortNo(1))),
+                    instructions: list![
+                        Instruction::GotoTable(TableId(5)),
+                        Instruction::ApplyActions(list![Action::output(PortNo(2))]),
+                    ],
+                }])),
+            ),
+            (
+                "04 13 0010 00000002 0001 0001 00000000",
+                Message::MultipartReply(MultipartReply {
+                    more: true,
+                    body: MultipartReplyBody::Flow(vec![]),
+                }),
+            ),
+            (
+                "04 13 0028 00000002 0002 0000 00000000 0000000000000001 0000000000000002 00000003 00000000",
+                reply(MultipartReplyBody::Aggregate(AggregateStats {
+                    packet_count: 1,
+                    byte_count: 2,
+                    flow_count: 3,
+                })),
+            ),
+        ]);
+    }
+}

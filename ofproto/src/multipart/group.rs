@@ -201,3 +201,75 @@ impl GroupFeatures {
 const STATS_HEADER_LEN: usize = 40;
 const BUCKET_COUNTER_LEN: usize = 16;
 const DESC_HEADER_LEN: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{check, reply};
+    use crate::{Action, MultipartReplyBody, PortNo};
+
+    #[test]
+    fn group_vectors() {
+        check(&[
+            (
+                "04 13 0058 00000002 0006 0000 00000000
+                 0048 0000 00000001 00000002 00000000                # group 1, used twice
+                 0000000000000003 0000000000000004 00000005 00000006 # packets, bytes, duration
+                 0000000000000007 0000000000000008                   # bucket 0
+                 0000000000000009 000000000000000a                   # bucket 1",
+                reply(MultipartReplyBody::Group(vec![GroupStats {
+                    group_id: GroupId(1),
+                    ref_count: 2,
+                    packet_count: 3,
+                    byte_count: 4,
+                    duration_sec: 5,
+                    duration_nsec: 6,
+                    bucket_stats: vec![
+                        BucketCounter {
+                            packet_count: 7,
+                            byte_count: 8,
+                        },
+                        BucketCounter {
+                            packet_count: 9,
+                            byte_count: 10,
+                        },
+                    ],
+                }])),
+            ),
+            (
+                "04 13 0040 00000002 0007 0000 00000000
+                 0028 00 00 00000001                                 # type all, group 1
+                 0020 0000 ffffffff ffffffff 00000000
+                   0000 0010 00000002 0000 000000000000              #   output to port 2
+                 0008 02 00 00000009                                 # type indirect, group 9, no buckets",
+                reply(MultipartReplyBody::GroupDesc(vec![
+                    GroupDesc {
+                        type_: GroupType::All,
+                        group_id: GroupId(1),
+                        buckets: vec![Bucket {
+                            actions: list![Action::output(PortNo(2))],
+                            ..Bucket::default()
+                        }],
+                    },
+                    GroupDesc {
+                        type_: GroupType::Indirect,
+                        group_id: GroupId(9),
+                        buckets: vec![],
+                    },
+                ])),
+            ),
+            (
+                "04 13 0038 00000002 0008 0000 00000000 0000000f 00000007
+                 00000001 00000002 00000003 00000004 00000011 00000012 00000013 00000014",
+                reply(MultipartReplyBody::GroupFeatures(GroupFeatures {
+                    types: 15,
+                    capabilities: GroupCapabilities::SELECT_WEIGHT
+                        | GroupCapabilities::SELECT_LIVENESS
+                        | GroupCapabilities::CHAINING,
+                    max_groups: [1, 2, 3, 4],
+                    actions: [0x11, 0x12, 0x13, 0x14],
+                })),
+            ),
+        ]);
+    }
+}

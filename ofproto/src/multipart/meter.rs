@@ -212,3 +212,56 @@ const BAND_STATS_LEN: usize = 16;
 /// A meter with one band.
 const USUAL_STATS_LEN: usize = STATS_HEADER_LEN + BAND_STATS_LEN;
 const CONFIG_HEADER_LEN: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MultipartReplyBody;
+    use crate::vector::{check, reply};
+
+    #[test]
+    fn meter_vectors() {
+        check(&[
+            (
+                "04 13 0048 00000002 0009 0000 00000000
+                 00000001 0038 000000000000 00000002                  # meter 1, two flows
+                 0000000000000003 0000000000000004 00000005 00000006
+                 0000000000000007 0000000000000008                    # band 0",
+                reply(MultipartReplyBody::Meter(vec![MeterStats {
+                    meter_id: MeterId(1),
+                    flow_count: 2,
+                    packet_in_count: 3,
+                    byte_in_count: 4,
+                    duration_sec: 5,
+                    duration_nsec: 6,
+                    band_stats: list![MeterBandStats {
+                        packet_band_count: 7,
+                        byte_band_count: 8,
+                    }],
+                }])),
+            ),
+            (
+                "04 13 0028 00000002 000a 0000 00000000
+                 0018 000a 00000001  0001 0010 ee6b2800 00000000 00000000",
+                reply(MultipartReplyBody::MeterConfig(vec![MeterConfig {
+                    flags: MeterFlags::PKTPS | MeterFlags::STATS,
+                    meter_id: MeterId(1),
+                    bands: vec![MeterBand::Drop {
+                        rate: 4_000_000_000,
+                        burst_size: 0,
+                    }],
+                }])),
+            ),
+            (
+                "04 13 0020 00000002 000b 0000 00000000 00040000 00000002 0000000f 08 00 0000",
+                reply(MultipartReplyBody::MeterFeatures(MeterFeatures {
+                    max_meter: 262_144,
+                    band_types: 2,
+                    capabilities: 15,
+                    max_bands: 8,
+                    max_color: 0,
+                })),
+            ),
+        ]);
+    }
+}

@@ -15,8 +15,6 @@ mod reply;
 mod request;
 mod table;
 mod table_features;
-#[cfg(test)]
-mod tests;
 
 pub use assemble::{AssembleError, MultipartAssembler};
 pub use desc::SwitchDesc;

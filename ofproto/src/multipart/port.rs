@@ -93,3 +93,60 @@ impl PortStats {
         out.put_u32(self.duration_nsec);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{check, reply};
+    use crate::{MacAddr, MultipartReplyBody, Port, PortConfig, PortFeatures, PortState};
+
+    #[test]
+    fn port_vectors() {
+        check(&[
+            (
+                "04 13 0080 00000002 0004 0000 00000000 00000002 00000000
+                 0000000000000001 0000000000000002 0000000000000003 0000000000000004  # packets, bytes
+                 0000000000000005 0000000000000006 0000000000000007 0000000000000008  # dropped, errors
+                 0000000000000009 000000000000000a 000000000000000b ffffffffffffffff  # kinds of errors
+                 0000000d 0000000e",
+                reply(MultipartReplyBody::PortStats(vec![PortStats {
+                    port_no: PortNo(2),
+                    rx_packets: 1,
+                    tx_packets: 2,
+                    rx_bytes: 3,
+                    tx_bytes: 4,
+                    rx_dropped: 5,
+                    tx_dropped: 6,
+                    rx_errors: 7,
+                    tx_errors: 8,
+                    rx_frame_err: 9,
+                    rx_over_err: 10,
+                    rx_crc_err: 11,
+                    collisions: u64::MAX,
+                    duration_sec: 13,
+                    duration_nsec: 14,
+                }])),
+            ),
+            (
+                "04 13 0050 00000002 000d 0000 00000000
+                 fffffffe 00000000 0200000000fe 0000        # LOCAL
+                 62723000000000000000000000000000          # br0
+                 00000001 00000001
+                 00000000 00000000 00000000 00000000 00000000 00000000",
+                reply(MultipartReplyBody::PortDesc(vec![Port {
+                    port_no: PortNo::LOCAL,
+                    hw_addr: MacAddr::new(2, 0, 0, 0, 0, 0xfe),
+                    name: "br0".to_owned(),
+                    config: PortConfig::PORT_DOWN,
+                    state: PortState::LINK_DOWN,
+                    curr: PortFeatures::empty(),
+                    advertised: PortFeatures::empty(),
+                    supported: PortFeatures::empty(),
+                    peer: PortFeatures::empty(),
+                    curr_speed: 0,
+                    max_speed: 0,
+                }])),
+            ),
+        ]);
+    }
+}

@@ -55,3 +55,27 @@ impl QueueStats {
         out.put_u32(self.duration_nsec);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MultipartReplyBody;
+    use crate::vector::{check, reply};
+
+    #[test]
+    fn queue_vectors() {
+        check(&[(
+            "04 13 0038 00000002 0005 0000 00000000 00000002 00000007
+                 0000000000000001 0000000000000002 0000000000000003 00000004 00000005",
+            reply(MultipartReplyBody::Queue(vec![QueueStats {
+                port_no: PortNo(2),
+                queue_id: QueueId(7),
+                tx_bytes: 1,
+                tx_packets: 2,
+                tx_errors: 3,
+                duration_sec: 4,
+                duration_nsec: 5,
+            }])),
+        )]);
+    }
+}

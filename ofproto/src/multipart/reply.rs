@@ -183,3 +183,44 @@ impl MultipartReplyBody {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Message;
+    use crate::vector::bytes;
+
+    #[test]
+    fn lengths_inside_a_reply_are_checked() {
+        for (body, said) in [
+            (
+                "0001 0000 00000000 0037 0000
+                 00000000 00000000 0000 0000 0000 0000 00000000 0000000000000000 0000000000000000 0000000000000000",
+                "ofp_flow_stats.length at byte 16: length is 55, expected at least 56",
+            ),
+            (
+                "0001 0000 00000000 0068 02 00",
+                "ofp_flow_stats at byte 20: ends too early, 44 more bytes expected",
+            ),
+            (
+                "0001 0000 00000000 0068 0000
+                 00000000 00000000 0000 0000 0000 0000 00000000 0000000000000000 0000000000000000 0000000000000000",
+                "ofp_flow_stats.length at byte 64: ends too early, 56 more bytes expected",
+            ),
+            (
+                "0007 0000 00000000 0007 0000 00000001",
+                "ofp_group_desc.length at byte 16: length is 7, expected at least 8",
+            ),
+            (
+                "0004 0000 00000000 00000001",
+                "ofp_port_stats at byte 20: ends too early, 4 more bytes expected",
+            ),
+        ] {
+            let body = bytes(body);
+            let mut frame = bytes("04 13 0000 00000002");
+            frame.extend(body);
+            frame[3] = u8::try_from(frame.len()).unwrap();
+            let error = Message::decode(&frame.into()).unwrap_err();
+            assert_eq!(error.to_string(), said);
+        }
+    }
+}

@@ -197,3 +197,105 @@ fn put_number(number: u32, out: &mut BytesMut) {
     out.put_u32(number);
     out.put_u32(0);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::{check, request};
+    use crate::{Cookie, Match, Message, OxmField, TableId};
+
+    #[test]
+    fn request_vectors() {
+        check(&[
+            (
+                "04 12 0010 00000002 0000 0000 00000000",
+                request(MultipartRequestBody::Desc),
+            ),
+            (
+                "04 12 0040 00000002 0001 0000 00000000           # header, flow
+                 05 000000 00000002 ffffffff 00000000              # table 5, out_port 2
+                 b1ca000000000000 ffff000000000000                 # cookie, mask
+                 0001 000c 80000004 00000001 00000000              # in_port 1",
+                request(MultipartRequestBody::Flow(FlowStatsRequest {
+                    table_id: TableId(5),
+                    out_port: PortNo(2),
+                    cookie: Cookie(0xb1ca_0000_0000_0000),
+                    cookie_mask: 0xffff_0000_0000_0000,
+                    match_: Match::new().with(OxmField::InPort(PortNo(1))),
+                    ..FlowStatsRequest::default()
+                })),
+            ),
+            (
+                "04 12 0038 00000002 0002 0000 00000000           # header, aggregate
+                 ff 000000 ffffffff ffffffff 00000000
+                 0000000000000000 0000000000000000 0001 0004 00000000",
+                request(MultipartRequestBody::Aggregate(FlowStatsRequest::default())),
+            ),
+            (
+                "04 12 0010 00000002 0003 0000 00000000",
+                request(MultipartRequestBody::Table),
+            ),
+            (
+                "04 12 0018 00000002 0004 0000 00000000 ffffffff 00000000",
+                request(MultipartRequestBody::PortStats(PortNo::ANY)),
+            ),
+            (
+                "04 12 0018 00000002 0005 0000 00000000 00000001 ffffffff",
+                request(MultipartRequestBody::Queue {
+                    port_no: PortNo(1),
+                    queue_id: QueueId::ALL,
+                }),
+            ),
+            (
+                "04 12 0018 00000002 0006 0000 00000000 fffffffc 00000000",
+                request(MultipartRequestBody::Group(GroupId::ALL)),
+            ),
+            (
+                "04 12 0010 00000002 0007 0000 00000000",
+                request(MultipartRequestBody::GroupDesc),
+            ),
+            (
+                "04 12 0010 00000002 0008 0000 00000000",
+                request(MultipartRequestBody::GroupFeatures),
+            ),
+            (
+                "04 12 0018 00000002 0009 0000 00000000 00000007 00000000",
+                request(MultipartRequestBody::Meter(MeterId(7))),
+            ),
+            (
+                "04 12 0018 00000002 000a 0000 00000000 ffffffff 00000000",
+                request(MultipartRequestBody::MeterConfig(MeterId::ALL)),
+            ),
+            (
+                "04 12 0010 00000002 000b 0000 00000000",
+                request(MultipartRequestBody::MeterFeatures),
+            ),
+            (
+                "04 12 0010 00000002 000c 0000 00000000",
+                request(MultipartRequestBody::TableFeatures(vec![])),
+            ),
+            (
+                "04 12 0010 00000002 000d 0000 00000000",
+                request(MultipartRequestBody::PortDesc),
+            ),
+            (
+                "04 12 001a 00000002 ffff 0001 00000000 00002320 00000003 abcd",
+                Message::MultipartRequest(MultipartRequest {
+                    more: true,
+                    body: MultipartRequestBody::Experimenter(Experimenter {
+                        experimenter: 0x2320,
+                        exp_type: 3,
+                        data: Bytes::from_static(&[0xab, 0xcd]),
+                    }),
+                }),
+            ),
+            (
+                "04 12 0011 00000002 1234 0000 00000000 ee",
+                request(MultipartRequestBody::Unknown {
+                    type_: 0x1234,
+                    data: Bytes::from_static(&[0xee]),
+                }),
+            ),
+        ]);
+    }
+}

@@ -43,3 +43,23 @@ impl TableStats {
         out.put_u64(self.matched_count);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MultipartReplyBody;
+    use crate::vector::{check, reply};
+
+    #[test]
+    fn table_vectors() {
+        check(&[(
+            "04 13 0028 00000002 0003 0000 00000000 07 000000 00000001 0000000000000002 0000000000000003",
+            reply(MultipartReplyBody::Table(vec![TableStats {
+                table_id: TableId(7),
+                active_count: 1,
+                lookup_count: 2,
+                matched_count: 3,
+            }])),
+        )]);
+    }
+}

@@ -268,3 +268,73 @@ const HEADER_LEN: usize = 64;
 const EXPERIMENTER: u16 = 0xfffe;
 /// `OFPTFPT_EXPERIMENTER_MISS`.
 const EXPERIMENTER_MISS: u16 = 0xffff;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MultipartReplyBody;
+    use crate::vector::{check, reply};
+
+    #[test]
+    fn table_features_vectors() {
+        let id = FeatureId::new;
+        let oxm = |field, has_mask, length| OxmId {
+            class: 0x8000,
+            field,
+            has_mask,
+            length,
+            experimenter: None,
+        };
+        check(&[(
+            "04 13 00b8 00000002 000c 0000 00000000
+             00a8 02 0000000000                                   # table 2
+             636c617373696679 000000000000000000000000000000000000000000000000  # classify
+             ffffffffffffffff 00000000000000ff 00000003 000f4240
+             0000 0014 0001 0004 0004 0004 ffff 0008 00002320 00000000  # instructions, one an experimenter's
+             0002 0007 030405 00                                  # next tables
+             0006 000c 0000 0004 0016 0004 00000000               # apply actions: output, group
+             0008 000c 80000004 80000706 00000000                 # match: in_port, eth_dst with mask
+             000e 000c ffff0206 00004f4e 00000000                 # set-field: class of an experimenter
+             ffff 000e 00002320 00000001 abcd 0000                # experimenter's, table miss
+             0077 0005 ee 000000                                  # unknown",
+            reply(MultipartReplyBody::TableFeatures(vec![TableFeatures {
+                table_id: TableId(2),
+                name: "classify".to_owned(),
+                metadata_match: u64::MAX,
+                metadata_write: 0xff,
+                config: 3,
+                max_entries: 1_000_000,
+                properties: vec![
+                    TableFeatureProperty::Instructions(vec![
+                        id(1),
+                        id(4),
+                        FeatureId {
+                            type_: 0xffff,
+                            experimenter: Some(0x2320),
+                        },
+                    ]),
+                    TableFeatureProperty::NextTables(vec![TableId(3), TableId(4), TableId(5)]),
+                    TableFeatureProperty::ApplyActions(vec![id(0), id(22)]),
+                    TableFeatureProperty::Match(vec![oxm(0, false, 4), oxm(3, true, 6)]),
+                    TableFeatureProperty::ApplySetField(vec![OxmId {
+                        class: 0xffff,
+                        field: 1,
+                        has_mask: false,
+                        length: 6,
+                        experimenter: Some(0x4f4e),
+                    }]),
+                    TableFeatureProperty::Experimenter {
+                        miss: true,
+                        experimenter: 0x2320,
+                        exp_type: 1,
+                        data: Bytes::from_static(&[0xab, 0xcd]),
+                    },
+                    TableFeatureProperty::Unknown {
+                        type_: 0x77,
+                        data: Bytes::from_static(&[0xee]),
+                    },
+                ],
+            }])),
+        )]);
+    }
+}
