@@ -152,7 +152,7 @@ pub(super) fn all<T: Entry>(mut i: Span<'_>) -> Parsed<'_, Vec<T>> {
 }
 
 /// What a multipart reply can be a list of: [`FlowStats`](crate::FlowStats), [`TableStats`], [`PortStats`],
-/// [`QueueStats`], [`GroupStats`], [`GroupDesc`], [`MeterStats`], [`MeterConfig`],
+/// [`QueueStats`], [`GroupStats`], [`GroupDesc`], [`MeterStats`](crate::MeterStats), [`MeterConfig`],
 /// [`TableFeatures`] and [`Port`].
 pub trait MultipartEntry: Entry {}
 
