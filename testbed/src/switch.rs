@@ -337,7 +337,7 @@ fn schema() -> Result<&'static Path> {
 }
 
 /// Tries `attempt` every few milliseconds until it works, for up to ten seconds.
-fn wait_until(what: &str, mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
+pub(crate) fn wait_until(what: &str, mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
     let start = Instant::now();
     loop {
         match attempt() {

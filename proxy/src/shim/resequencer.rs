@@ -130,8 +130,10 @@ impl<M: Copy> Resequencer<M> {
         let near = self.frontier.unwrap_or(SequenceNumber::MODULUS);
         let number = arrival.sequence.expand(near);
         let frontier = *self.frontier.get_or_insert(number);
+        let is_short = arrival.packet.len() < self.limits.short;
         if number == frontier && self.holes.is_empty() && self.held.is_empty() {
             // As nearly all come: what follows would come to the same.
+            self.is_frontier_short = is_short;
             (self.frontier, self.run, self.last_near) = (Some(number + 1), None, Some(now));
             out(self.out(number, arrival.packet, arrival.meta));
             return (Place::Ahead { skipped: 0 }, outcome);
@@ -145,7 +147,6 @@ impl<M: Copy> Resequencer<M> {
             });
             return (Place::Stray, outcome);
         }
-        let is_short = arrival.packet.len() < self.limits.short;
         let place = self.place(now, number, frontier, arrival.path, is_short);
         if matches!(place, Place::Ahead { .. } | Place::Filled { .. }) {
             (self.run, self.last_near) = (None, Some(now));

@@ -33,7 +33,7 @@ use crate::netns::Netns;
 use crate::process;
 use crate::sandbox::Sandbox;
 use crate::switch::{self, Datapath, Switch};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use links::Links;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -233,7 +233,7 @@ impl Lab {
         self.links.register(key)
     }
 
-    /// Takes the carrier of a site's uplink port away, or gives it back.
+    /// Takes the carrier of a site's uplink port away, or gives it back and waits until both ends have noticed.
     ///
     /// # Errors
     /// When there is no such site or uplink.
@@ -252,6 +252,15 @@ impl Lab {
                 link,
                 self.options.static_neighbours,
             ))?;
+            // The kernel activates a device some time after its carrier has come; what is sent before is lost.
+            for (netns, device) in [(router, topology::SITE_DEVICE), (self.ns(site.name())?, uplink)] {
+                switch::wait_until(&format!("device `{device}` works"), || {
+                    let shown =
+                        process::run(netns.command("ip").args(["-o", "link", "show", "dev", device]))?;
+                    ensure!(shown.contains("state UP"), "{}", shown.trim());
+                    Ok(())
+                })?;
+            }
         }
         Ok(())
     }
