@@ -156,7 +156,7 @@ pub(super) fn run(mut lab: Lab, folder: &Path, mode: Mode) -> Result<PassReport>
 /// The same download twice while both paths lose packets.
 fn downloads(lab: &Lab) -> Result<([Download; 2], Copies)> {
     let _server = HttpServer::start(lab, "server-host", HTTP_PORT, "cubic")?;
-    let mut proxies = lab.spawn_proxies(&ProxyPlan::new("bbr3"))?;
+    let proxies = lab.spawn_proxies(&ProxyPlan::new("bbr3"))?;
     for link in LinkName::ALL {
         for direction in Direction::ALL {
             lab.link(link.as_str(), direction)?.change(&["loss=5%"])?;

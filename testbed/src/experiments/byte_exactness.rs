@@ -29,7 +29,7 @@ impl Experiment for ByteExactness {
 
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
         let bench = proxied::start(context, LOSS)?;
-        let mut proxies = bench.lab.spawn_proxies(&ProxyPlan::new(CONGESTION))?;
+        let proxies = bench.lab.spawn_proxies(&ProxyPlan::new(CONGESTION))?;
         let all = Conversations::new(context.seed, MEAN, false);
         let server = all.serve(&bench.lab, Site::Server.host(), HTTP_PORT)?;
         let (bytes, begin) = (if context.quick { QUICK_BYTES } else { BYTES }, Instant::now());

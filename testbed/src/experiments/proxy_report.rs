@@ -29,7 +29,7 @@ impl Experiment for ProxyReport {
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome> {
         let bench = proxied::start(context, LOSS)?;
         let _server = HttpServer::start(&bench.lab, Site::Server.host(), HTTP_PORT, "cubic")?;
-        let mut proxies = bench.lab.spawn_proxies(&ProxyPlan::new("bbr3"))?;
+        let proxies = bench.lab.spawn_proxies(&ProxyPlan::new("bbr3"))?;
         let url = format!("http://127.0.0.1:{FORWARD_PORT}/");
         let duration = if context.quick { QUICK_DURATION } else { DURATION };
         download(&bench.lab, Site::Client.host(), &url, duration)?;

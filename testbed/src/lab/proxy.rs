@@ -30,8 +30,12 @@ impl Lab {
     /// When `bicast-proxy` is not built.
     pub fn proxy(&self, site: Site, name: &str) -> Result<ProxyProgram> {
         let file = |end: &str| self.folder().join(format!("proxy-{name}.{end}"));
-        let (program, key) = (beside_us("bicast-proxy")?, file("key"));
-        // A key of an earlier run is not asked for again.
+        // It vanishes with the lab: no record needs it.
+        let (program, key) = (
+            beside_us("bicast-proxy")?,
+            PathBuf::from(format!("/run/proxy-{name}.key")),
+        );
+        // One of an earlier pair is not asked for again.
         let _ = std::fs::remove_file(&key);
         let public_key = process::run(process::command(&program).arg("keygen").arg(&key))?;
         Ok(ProxyProgram {
@@ -132,6 +136,11 @@ impl ProxyProgram {
     /// When it does not run.
     pub fn open_files(&self) -> Result<usize> {
         process::open_files(self.pid()?)
+    }
+
+    /// Where it answers questions for statistics.
+    pub fn socket(&self) -> &Path {
+        &self.socket
     }
 
     /// The file that holds its log.
