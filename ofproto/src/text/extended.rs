@@ -40,7 +40,7 @@ impl<'a> Extended<'a> {
         let known = |field: &'a OxmField| {
             let OxmField::Raw(raw) = field else { return None };
             let known = Field::of(field.id())?;
-            if !is_register(known) && !PRINTED.contains(&known.name().as_str()) {
+            if !is_register(known) && !is_printed(&known.name()) {
                 return None;
             }
             let (value, mask) = known.value_in(raw)?;
@@ -237,7 +237,11 @@ fn is_register(field: Field) -> bool {
         .is_some_and(|number| number.parse::<u8>().is_ok())
 }
 
-/// Those that the text of a match has a place for, beside registers.
+fn is_printed(name: &str) -> bool {
+    [PRINTED, TUNNEL, NSH].iter().any(|names| names.contains(&name))
+}
+
+/// Those that the text of a match has a place for, beside registers and what [`TUNNEL`] and [`NSH`] list.
 const PRINTED: &[&str] = &[
     "packet_type",
     "pkt_mark",
@@ -256,6 +260,20 @@ const PRINTED: &[&str] = &[
     "ct_nw_proto",
     "ct_tp_src",
     "ct_tp_dst",
+    "vlan_tci",
+    "nw_ttl",
+    "mpls_ttl",
+    "ip_frag",
+    "tcp_src",
+    "udp_src",
+    "sctp_src",
+    "tcp_dst",
+    "udp_dst",
+    "sctp_dst",
+    "tcp_flags",
+];
+/// Of tunnels, in the order in which a match prints them.
+pub(super) const TUNNEL: &[&str] = &[
     "tun_src",
     "tun_dst",
     "tun_ipv6_src",
@@ -269,7 +287,9 @@ const PRINTED: &[&str] = &[
     "tun_gtpu_flags",
     "tun_gtpu_msgtype",
     "tun_flags",
-    "vlan_tci",
+];
+/// Of NSH, in that order.
+pub(super) const NSH: &[&str] = &[
     "nsh_flags",
     "nsh_ttl",
     "nsh_mdtype",
@@ -280,16 +300,6 @@ const PRINTED: &[&str] = &[
     "nsh_c2",
     "nsh_c3",
     "nsh_c4",
-    "nw_ttl",
-    "mpls_ttl",
-    "ip_frag",
-    "tcp_src",
-    "udp_src",
-    "sctp_src",
-    "tcp_dst",
-    "udp_dst",
-    "sctp_dst",
-    "tcp_flags",
 ];
 const CT_STATE: &[&str] = &["new", "est", "rel", "rpl", "inv", "trk", "snat", "dnat"];
 const TCP_FLAGS: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::extended::{Extended, in_basic_class};
+use super::extended::{Extended, NSH, TUNNEL, in_basic_class};
 use super::hex::put_hex;
 use super::{Ipv6Text, MacText};
 use crate::oxm::VLAN_PRESENT;
@@ -286,33 +286,6 @@ const BEFORE_PROTOCOL: &[&str] = &[
     "packet_type",
 ];
 const TUNNEL_ID: u8 = 38;
-const TUNNEL: &[&str] = &[
-    "tun_src",
-    "tun_dst",
-    "tun_ipv6_src",
-    "tun_ipv6_dst",
-    "tun_gbp_id",
-    "tun_gbp_flags",
-    "tun_erspan_ver",
-    "tun_erspan_idx",
-    "tun_erspan_dir",
-    "tun_erspan_hwid",
-    "tun_gtpu_flags",
-    "tun_gtpu_msgtype",
-    "tun_flags",
-];
-const NSH: &[&str] = &[
-    "nsh_flags",
-    "nsh_ttl",
-    "nsh_mdtype",
-    "nsh_np",
-    "nsh_spi",
-    "nsh_si",
-    "nsh_c1",
-    "nsh_c2",
-    "nsh_c3",
-    "nsh_c4",
-];
 /// Metadata, ingress ports.
 const BEFORE_VLAN: &[u8] = &[2, 0, 1];
 /// Source, destination.

@@ -1,9 +1,13 @@
 //! Our QUIC beside s2n-quic, which shares no transport code with it: each side once as the client and once as the
 //! server, with our handshake of mutual raw public keys, and streams as they are between two proxies.
 
+#[path = "../../tests/e2e/noise.rs"]
+mod noise;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use noise::noise;
 use proxy::relay::wire::{Kind, Request, decode_answer, encode_answer};
 use proxy::tls::{self, Class};
 use proxy::{PrivateKey, Proxy, config};
@@ -202,20 +206,6 @@ async fn echo_server() -> SocketAddr {
         }
     });
     address
-}
-
-/// Bytes that look random, the same for the same seed (xorshift64*).
-fn noise(seed: u64, length: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        bytes.extend(state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_le_bytes());
-    }
-    bytes.truncate(length);
-    bytes
 }
 
 /// Fails instead of waiting for ever.

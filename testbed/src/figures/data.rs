@@ -173,6 +173,28 @@ pub fn display(value: &str) -> String {
     name.to_owned()
 }
 
+/// What samples give at each loss between two, the lowest first.
+pub(super) fn by_loss(samples: &[&Sample], quantity: Quantity, losses: (f64, f64)) -> Vec<(f64, Summary)> {
+    let loss = |sample: &Sample| sample.at.get("loss_percent").copied();
+    let mut places: Vec<f64> = samples
+        .iter()
+        .filter_map(|sample| loss(sample))
+        .filter(|&place| place >= losses.0 - 1e-6 && place <= losses.1 + 1e-6)
+        .collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup_by(|a, b| same_place(*a, *b));
+    places
+        .into_iter()
+        .filter_map(|place| {
+            let here = samples
+                .iter()
+                .copied()
+                .filter(|sample| loss(sample).is_some_and(|at| same_place(at, place)));
+            Some((place, quantity.summary(here)?))
+        })
+        .collect()
+}
+
 /// Whether two places on an axis are the same one.
 pub fn same_place(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * (1.0 + a.abs())

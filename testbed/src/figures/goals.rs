@@ -1,6 +1,6 @@
 //! What the whole must show: each goal, our number, whether it is reached.
 
-use super::data::{Data, Quantity, label, same_place};
+use super::data::{Data, Quantity, by_loss, label, same_place};
 use super::record::Sample;
 use serde::Serialize;
 
@@ -218,28 +218,13 @@ impl<'a> Chosen<'a> {
 
     /// The mean at each loss from the one to the other.
     fn means(&self, quantity: Quantity, losses: (f64, f64)) -> Vec<(f64, f64)> {
-        let mut places: Vec<f64> = self
-            .0
-            .iter()
-            .filter_map(|sample| sample.at.get("loss_percent").copied())
-            .filter(|&place| place >= losses.0 - 1e-6 && place <= losses.1 + 1e-6)
-            .collect();
-        places.sort_by(f64::total_cmp);
-        places.dedup_by(|a, b| same_place(*a, *b));
-        places
-            .into_iter()
-            .filter_map(|place| Some((place, self.mean(quantity, place)?)))
-            .collect()
+        let points = by_loss(&self.0, quantity, losses).into_iter();
+        points.map(|(loss, summary)| (loss, summary.mean)).collect()
     }
 
     fn mean(&self, quantity: Quantity, loss: f64) -> Option<f64> {
-        let here = self.0.iter().copied().filter(|sample| {
-            sample
-                .at
-                .get("loss_percent")
-                .is_some_and(|&at| same_place(at, loss))
-        });
-        quantity.summary(here).map(|summary| summary.mean)
+        let points = self.means(quantity, (loss, loss));
+        points.first().map(|(_, mean)| *mean)
     }
 }
 

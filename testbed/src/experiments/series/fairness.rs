@@ -10,6 +10,7 @@ use super::ground::{Ground, even_links};
 use super::scheme::{ADAPTIVE, Scheme};
 use super::{Measured, Point, Series, by_length, repetitions};
 use crate::figures::Length;
+use crate::figures::statistics::jain;
 use crate::lab::{LinkName, Site};
 use crate::traffic::Iperf;
 use anyhow::Result;
@@ -137,19 +138,9 @@ fn shares(alone: [f64; 2], tcp: [f64; 2], quic: f64) -> Measured {
         ("utilisation1", utilisation(0)),
         ("utilisation2", utilisation(1)),
         ("combined_mbit", quic + tcp[0]),
-        ("jain", jain(&[quic, tcp[0]])),
+        // Nobody got anything: none has more than another.
+        ("jain", jain(&[quic, tcp[0]]).unwrap_or(1.0)),
     ])
-}
-
-/// Jain's index of fairness: 1 when all get the same, 1/n when one gets everything.
-fn jain(rates: &[f64]) -> f64 {
-    let sum: f64 = rates.iter().sum();
-    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    if squares > 0.0 {
-        sum * sum / (rates.len() as f64 * squares)
-    } else {
-        1.0
-    }
 }
 
 fn seconds(length: Length) -> Duration {
@@ -166,9 +157,10 @@ mod tests {
 
     #[test]
     fn jain_is_one_for_equals_and_one_over_n_for_one_that_takes_all() {
-        assert!((jain(&[40.0, 40.0]) - 1.0).abs() < 1e-12);
-        assert!((jain(&[80.0, 0.0]) - 0.5).abs() < 1e-12);
-        assert!((jain(&[]) - 1.0).abs() < 1e-12);
+        let index = |tcp, quic| shares([50.0, 50.0], [tcp, 0.0], quic).values["jain"];
+        assert!((index(40.0, 40.0) - 1.0).abs() < 1e-12);
+        assert!((index(0.0, 80.0) - 0.5).abs() < 1e-12);
+        assert!((index(0.0, 0.0) - 1.0).abs() < 1e-12);
     }
 
     #[test]

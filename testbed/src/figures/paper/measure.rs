@@ -1,7 +1,7 @@
 //! From samples to the number that a statement is compared with.
 
 use super::{Ours, Statement, Take, Unit};
-use crate::figures::data::{Data, Quantity, Series, same_place};
+use crate::figures::data::{Data, Quantity, by_loss, same_place};
 use crate::figures::record::Sample;
 use crate::figures::statistics::{Summary, percentile};
 
@@ -69,7 +69,7 @@ impl Statement {
                 losses,
                 take,
             } => {
-                let points = by_loss(data, &of, quantity, losses);
+                let points = by_loss(&data.series(&of), quantity, losses);
                 let means: Vec<f64> = points.iter().map(|(_, summary)| summary.mean).collect();
                 let (samples, capped) = counts(points.iter().map(|(_, summary)| summary));
                 Measured::of(&means, take, samples, capped)
@@ -82,8 +82,8 @@ impl Statement {
                 take,
             } => {
                 let (of, to) = (
-                    by_loss(data, &of, quantity, losses),
-                    by_loss(data, &to, quantity, losses),
+                    by_loss(&data.series(&of), quantity, losses),
+                    by_loss(&data.series(&to), quantity, losses),
                 );
                 let pairs: Vec<(Summary, Summary)> = of
                     .iter()
@@ -98,7 +98,7 @@ impl Statement {
             }
             Ours::Growth { of, quantity, losses } => {
                 let at = |loss| {
-                    by_loss(data, &of, quantity, (loss, loss))
+                    by_loss(&data.series(&of), quantity, (loss, loss))
                         .first()
                         .map(|(_, summary)| *summary)
                 };
@@ -123,29 +123,6 @@ impl Statement {
         }
         .filter(|measured| measured.low.is_finite() && measured.high.is_finite())
     }
-}
-
-/// What a series gives at each loss between two, the lowest first.
-fn by_loss(data: &Data, series: &Series, quantity: Quantity, losses: (f64, f64)) -> Vec<(f64, Summary)> {
-    let samples = data.series(series);
-    let loss = |sample: &Sample| sample.at.get("loss_percent").copied();
-    let mut places: Vec<f64> = samples
-        .iter()
-        .filter_map(|sample| loss(sample))
-        .filter(|&place| place >= losses.0 - 1e-6 && place <= losses.1 + 1e-6)
-        .collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup_by(|a, b| same_place(*a, *b));
-    places
-        .into_iter()
-        .filter_map(|place| {
-            let here = samples
-                .iter()
-                .copied()
-                .filter(|sample| loss(sample).is_some_and(|at| same_place(at, place)));
-            Some((place, quantity.summary(here)?))
-        })
-        .collect()
 }
 
 fn typical(samples: &[&Sample], quantity: Quantity, fraction: Option<f64>) -> Option<f64> {
